@@ -104,7 +104,7 @@ func (cfg Claims) username(c ClaimSet) (string, error) {
 	if username == "" {
 		return "", &RefusedError{
 			Reason: fmt.Sprintf("Your account has no username: the identity provider did not send the claim %q. "+
-				"Ask whoever runs it to set one.", cfg.Username),
+				"Ask the people who run it to set one.", cfg.Username),
 			Cause: c.has(),
 		}
 	}
@@ -122,14 +122,14 @@ func (cfg Claims) groups(c ClaimSet) ([]string, error) {
 	switch {
 	case !ok && c.elsewhere(cfg.Groups):
 		return nil, &RefusedError{Reason: "You are in more groups than the identity provider puts in a token, so that it told none. " +
-			"Ask whoever runs it to send only those that matter here: with Entra ID the groups that are assigned to the application, " +
+			"Ask the people who run it to send only those that matter here: with Entra ID the groups that are assigned to the application, " +
 			"or app roles, for which the portal is set to --oidc-groups-claim=roles."}
 	case !ok && cfg.GroupsOptional, string(raw) == "null":
 		return nil, nil
 	case !ok:
 		return nil, &RefusedError{
 			Reason: fmt.Sprintf("The identity provider did not say in which groups you are: there is no claim %q. "+
-				"Ask whoever runs it to send it. If it has another name, the portal needs that as --oidc-groups-claim; "+
+				"Ask the people who run it to send it. If it has another name, the portal needs that as --oidc-groups-claim; "+
 				"if those may come in who are in no group, --oidc-groups-optional.", cfg.Groups),
 			Cause: c.has(),
 		}
@@ -144,7 +144,7 @@ func (cfg Claims) groupNames(raw json.RawMessage) ([]string, error) {
 		var one string
 		if json.Unmarshal(raw, &one) != nil {
 			return nil, &RefusedError{Reason: fmt.Sprintf("The identity provider sent the claim %q in a form that is not a list of groups. "+
-				"Ask whoever runs it to send names in it, or the portal's admins for another --oidc-groups-claim.", cfg.Groups)}
+				"Ask the people who run it to send names in it, or the portal's admins for another --oidc-groups-claim.", cfg.Groups)}
 		}
 		groups = []string{one}
 	}
@@ -161,5 +161,5 @@ func (c ClaimSet) has() error { return errors.New("the token has the claims " + 
 
 // unusable refuses an account for a name, with checkName's error.
 func unusable(name error) *RefusedError {
-	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() + ". Ask whoever runs the identity provider to change it."}
+	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() + ". Ask the people who run the identity provider to change it."}
 }

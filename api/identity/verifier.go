@@ -39,7 +39,7 @@ func (s Settings) Check() error {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", s.Issuer)
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return fmt.Errorf("OIDC issuer URL %q: it must be https, or whoever is on the way could sign in as anybody", s.Issuer)
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody", s.Issuer)
 	case len(s.Audiences) == 0:
 		return errors.New("at least one audience of the REST API is needed")
 	case slices.Contains(s.Audiences, s.SignIn):

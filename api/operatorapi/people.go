@@ -64,7 +64,7 @@ type Secret struct {
 	Name    string      `json:"name"`
 	Created time.Time   `json:"created"`
 	Keys    []SecretKey `json:"keys"` // sorted
-	// UsedBy are the objects whose spec names it, as far as the caller may list them.
+	// UsedBy are the objects whose spec names it, as far as the caller can list them.
 	UsedBy []SecretUse `json:"usedBy,omitempty"`
 }
 

@@ -91,7 +91,7 @@ type CommonStatus struct {
 	// firstReadyTime is when the object was Ready for the first time.
 	// +optional
 	FirstReadyTime *metav1.Time `json:"firstReadyTime,omitempty"`
-	// conditions say how far the object is: Ready, and while they hold Reconciling, Stalled and Paused.
+	// conditions are the progress of the resource: Ready, and while they hold Reconciling, Stalled and Paused.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

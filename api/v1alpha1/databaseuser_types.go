@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="self.authentication == oldSelf.authentication",message="authentication is immutable: applications that run would be locked out; request a second user beside this one, and delete this one when nothing uses it any more"
 // +kubebuilder:validation:XValidation:rule="!has(self.passwordRotationDays) || self.authentication == 'Password'",message="with authentication IAM there is no password to rotate: leave passwordRotationDays out"
 type DatabaseUserSpec struct {
-	// databaseRef names the RDSInstance of this namespace that the user is for: PostgreSQL, MySQL or MariaDB. Immutable.
+	// databaseRef names the RDSInstance of this namespace to which the user belongs: PostgreSQL, MySQL or MariaDB. Immutable.
 	// +required
 	DatabaseRef LocalRef `json:"databaseRef"`
 	// access to the database: Read what is in its tables, Write rows, or ReadWrite, which is both, and makes tables of its own as migrations do.
@@ -62,7 +62,7 @@ type DatabaseUserStatus struct {
 	// database in the instance that the user has rights in.
 	// +optional
 	Database string `json:"database,omitempty"`
-	// passwordTime is when the password in use was made.
+	// passwordTime is when the password in use was created.
 	// +optional
 	PasswordTime *metav1.Time `json:"passwordTime,omitempty"`
 	// previousValidUntil is when the password before is taken away; until then, who has not read the new one can sign in.
@@ -100,7 +100,7 @@ type DatabaseUserStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=No data is lost: what the user has made stays in the database."
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=access=Rights change at once; in MySQL and MariaDB, for new connections. With less than ReadWrite the tables that the user has made in PostgreSQL are no longer its own.|deletionPolicy=Nothing changes now: it decides what a deletion does."
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The user is dropped from the database, and whoever uses it can sign in no more. Tables that it has made stay."
+// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The user is dropped from the database, and programs that use it can no longer sign in. Tables that it created stay."
 type DatabaseUser struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -66,8 +66,8 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(arn:[a-z-]+:iam::[0-9]{12}:instance-profile/([!-~]+/)?)?[A-Za-z0-9_+=,.@-]+$')",message="give an instance profile's name, or its ARN"
 	// +optional
 	IAMInstanceProfile string `json:"iamInstanceProfile,omitempty"`
-	// userData is what the machine runs at its first start, such as a shell script or cloud-config. Whoever is on the
-	// machine, or may describe it in AWS, can read it: secrets do not belong here. Immutable.
+	// userData is what the machine runs at its first start, such as a shell script or cloud-config. Everybody who is on the
+	// machine, or can describe it in AWS, can read it: secrets do not belong here. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="userData is immutable: it runs at the launch; delete this object and request a new one"
@@ -95,7 +95,7 @@ type EC2UserDataSource struct {
 
 // EC2OperationSpec is how an instance is run and given up.
 type EC2OperationSpec struct {
-	// monitoring true measures every minute in place of every five, at a price.
+	// monitoring true measures every minute instead of every five, at a price.
 	// +optional
 	Monitoring *bool `json:"monitoring,omitempty"`
 	// disableApiTermination true refuses every deletion of the instance, ours too. Portico switches it off only if it is
@@ -121,12 +121,12 @@ type EC2OperationSpec struct {
 	// allowStop lets Portico stop and start the instance to change instanceType or ebsOptimized.
 	// +optional
 	AllowStop bool `json:"allowStop,omitempty"`
-	// tags of the instance, beside the provider's default tags and Name. At the launch its volumes get them too.
+	// tags of the instance, in addition to the default tags of the AWS account and Name. At the launch its volumes get them too.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy says what becomes of the instance when this object is deleted. Delete terminates it, and refuses while
-	// disableApiTermination is on; Stop stops and keeps it, and Retain keeps it as it is, so that the same request can take
-	// it back; Orphan keeps it and removes Portico's tags.
+	// deletionPolicy is what happens to the machine when you delete it. Delete terminates it, and refuses while
+	// disableApiTermination is on. Stop stops and keeps it, and Retain keeps it as it is: the same request can manage it
+	// again later. Orphan keeps it and removes Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan;Stop
 	// +kubebuilder:default=Delete
 	// +optional

@@ -64,11 +64,11 @@ type EC2VolumeStatus struct {
 	Size int32 `json:"size,omitempty"`
 }
 
-// EC2Instance is a virtual machine.
+// EC2Instance is a Linux or Windows server on EC2.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=ec2,categories=portico
+// +kubebuilder:resource:shortName=ec2;vm,categories=portico
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.instanceState`
@@ -91,7 +91,7 @@ type EC2VolumeStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=instanceType,ebsOptimized=The machine has to be stopped for it: with allowStop it is stopped, changed and started again, and its public address may change. Without, the change waits until it is stopped.|state=The machine is started or stopped.|creditSpecification=It holds at once: unlimited bills for CPU beyond what the type earns, standard slows the machine down.|deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/protects=disableApiTermination"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,disableApiTermination,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The machine is terminated, and every volume that is not kept by deleteOnTermination false goes with it. There is no way back."
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The machine is terminated, and every volume is deleted, unless it has deleteOnTermination false. This cannot be undone."
 type EC2Instance struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -42,7 +42,7 @@ type GatewayHostnameRequestSpec struct {
 	// providerRef names the AWSProvider whose account holds the hosted zone and the load balancers.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
-	// hostname to be reached at, such as shop.example.com, or *.shop.example.com for every name directly below
+	// hostname at which to reach the web app, such as shop.example.com, or *.shop.example.com for every name directly below
 	// shop.example.com. Letters outside ASCII are taken in their IDNA form.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=253
@@ -58,11 +58,11 @@ type GatewayHostnameRequestSpec struct {
 	// zone, because AWS looks for the proof in public DNS only.
 	// +optional
 	ValidationZoneID HostedZoneID `json:"validationZoneId,omitempty"`
-	// environment that the hostname is for; a HostnameGrant may allow some only.
+	// environment of the hostname. Your team can be limited to some.
 	// +kubebuilder:default=dev
 	// +optional
 	Environment Environment `json:"environment,omitempty"`
-	// visibility: internet-facing is for everybody, internal for the networks that reach the VPC.
+	// visibility: internet-facing is reachable by everybody, internal only from networks that reach the VPC.
 	// +kubebuilder:default=internet-facing
 	// +optional
 	Visibility Visibility `json:"visibility,omitempty"`
@@ -83,7 +83,7 @@ const (
 	StepDNSAliasReady        = "DnsAliasReady"
 )
 
-// GatewayHostnameRequestStatus is how far the hostname is.
+// GatewayHostnameRequestStatus is the progress of the hostname.
 type GatewayHostnameRequestStatus struct {
 	CommonStatus `json:",inline"`
 	// hostname as it is in DNS: lower case, in its IDNA form.
@@ -98,7 +98,7 @@ type GatewayHostnameRequestStatus struct {
 	// gateway is the PoolGateway on which the hostname has its place.
 	// +optional
 	Gateway string `json:"gateway,omitempty"`
-	// parentRef is what an HTTPRoute of this namespace names as its parent to answer at the hostname.
+	// parentRef is what an HTTPRoute of this namespace sets as its parent to answer at the hostname.
 	// +optional
 	ParentRef *HostnameParentRef `json:"parentRef,omitempty"`
 	// accountID of the AWS account that holds the certificate.
@@ -173,8 +173,8 @@ type HostnameCertificate struct {
 	RenewalLate bool `json:"renewalLate,omitempty"`
 }
 
-// GatewayHostnameRequest asks for a hostname with a certificate, on a shared load balancer: routes of the namespace can
-// then answer at it.
+// GatewayHostnameRequest is a public or internal address with HTTPS for your web app. It has a certificate, and a place on
+// a load balancer that many hostnames share.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -196,7 +196,7 @@ type HostnameCertificate struct {
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
 // +kubebuilder:metadata:annotations="portico.dev/names=hostname"
 // +kubebuilder:metadata:annotations="portico.dev/steps=Claimed,CertificateRequested,DnsValidated,CertificateIssued,ListenerAttached,DnsAliasReady"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The hostname stops to answer: its DNS records go first, then its place on the load balancer, then its certificate. Then another team may ask for the name."
+// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The hostname stops working: Portico deletes its DNS records first, then its place on the load balancer, then its certificate. After that another team can request the name."
 type GatewayHostnameRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -204,7 +204,7 @@ type GatewayHostnameRequest struct {
 	// spec is the hostname that the team wants.
 	// +required
 	Spec GatewayHostnameRequestSpec `json:"spec"`
-	// status is how far it is.
+	// status is its progress.
 	// +kubebuilder:default={"observedGeneration":-1}
 	// +optional
 	Status GatewayHostnameRequestStatus `json:"status,omitempty"`

@@ -151,7 +151,7 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedInstanceProfiles []string `json:"allowedInstanceProfiles,omitempty"`
-	// allowedImages are the IDs of the images that the team's machines can be launched from, whoever owns them.
+	// allowedImages are the IDs of the images that the team's machines can be launched from, even if others own them.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=21

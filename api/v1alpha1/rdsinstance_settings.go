@@ -47,10 +47,10 @@ type RDSNetworkSpec struct {
 
 // RDSOperationSpec is how a database is run, backed up and given up.
 type RDSOperationSpec struct {
-	// engineLifecycleSupport says what becomes of a major version whose standard support has ended. With
-	// open-source-rds-extended-support it runs on, and AWS charges for Extended Support; with
-	// open-source-rds-extended-support-disabled AWS upgrades it, and no new database of it can be made. Left out, a new database
-	// is made without Extended Support, and one that is there keeps what it has. Only of MySQL and PostgreSQL.
+	// engineLifecycleSupport is what happens when the standard support of a major version has ended. With
+	// open-source-rds-extended-support the database keeps running, and AWS charges for Extended Support. With
+	// open-source-rds-extended-support-disabled AWS upgrades it, and you cannot create a new database of that version. Left out,
+	// a new database has no Extended Support, and an existing one keeps what it has. Only for MySQL and PostgreSQL.
 	// +kubebuilder:validation:Enum=open-source-rds-extended-support;open-source-rds-extended-support-disabled
 	// +optional
 	EngineLifecycleSupport string `json:"engineLifecycleSupport,omitempty"`
@@ -96,7 +96,7 @@ type RDSOperationSpec struct {
 	// deletionProtection true refuses every deletion of the database, ours too. Portico switches it off only if it is false.
 	// +optional
 	DeletionProtection *bool `json:"deletionProtection,omitempty"`
-	// restoreFrom makes the database from a snapshot in place of an empty one. Its engine must be that of the snapshot;
+	// restoreFrom creates the database from a snapshot instead of an empty one. Its engine must be that of the snapshot;
 	// masterUsername is the one in it, whatever the spec says. Immutable.
 	// +optional
 	RestoreFrom *RDSRestoreFrom `json:"restoreFrom,omitempty"`
@@ -113,12 +113,12 @@ type RDSOperationSpec struct {
 	// true.
 	// +optional
 	DeleteAutomatedBackups *bool `json:"deleteAutomatedBackups,omitempty"`
-	// tags of the database, beside the provider's default tags. Snapshots inherit them.
+	// tags of the database, in addition to the default tags of the AWS account. Snapshots inherit them.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy says what becomes of the database when this object is deleted. Delete removes it after a final
-	// snapshot, unless skipFinalSnapshot is true; Retain keeps it, so that the same request can take it back; Orphan keeps
-	// it and removes Portico's tags.
+	// deletionPolicy is what happens to the database when you delete it. Delete removes it after a final snapshot, unless
+	// skipFinalSnapshot is true. Retain keeps it: the same request can manage it again later. Orphan keeps it and removes
+	// Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
 	// +kubebuilder:default=Delete
 	// +optional

@@ -43,8 +43,8 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="engine is immutable: RDS cannot turn one database into another; delete this object and request a new one"
 	// +required
 	Engine string `json:"engine"`
-	// engineVersion is the version, or the part of it that matters: 16 is content with every 16.x, 16.4 with 16.4 and, unless
-	// autoMinorVersionUpgrade is false, with newer minor versions.
+	// engineVersion is the version, or the part of it that matters: 16 matches any 16.x, and 16.4 matches 16.4 and, unless
+	// autoMinorVersionUpgrade is false, newer minor versions.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.-][0-9A-Za-z]+)*$')",message="give a version such as 16, 16.4 or 8.0.39"
 	// +optional

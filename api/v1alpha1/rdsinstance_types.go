@@ -81,14 +81,14 @@ type RDSInstanceStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/begins=engine=postgres,dbInstanceClass=db.t3.micro,allocatedStorage=20,masterUsername=dbadmin"
 // +kubebuilder:metadata:annotations="portico.dev/overview=Engine,Version,Class"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.endpoint"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=engineVersion,dbInstanceClass,multiAZ,allocatedStorage,storageType,iops,storageThroughput=What interrupts the database waits for its maintenance window, unless applyImmediately is set.|port=The database restarts at once.|backupRetentionPeriod-=Recovery points that are older than the new period are deleted at once; 0 deletes them all. There is no way back.|deletionPolicy=Nothing changes now: it decides what a deletion does.|skipFinalSnapshot=Nothing changes now: it decides what a deletion does."
+// +kubebuilder:metadata:annotations="portico.dev/change-effects=engineVersion,dbInstanceClass,multiAZ,allocatedStorage,storageType,iops,storageThroughput=What interrupts the database waits for its maintenance window, unless applyImmediately is set.|port=The database restarts at once.|backupRetentionPeriod-=Recovery points that are older than the new period are deleted at once; 0 deletes them all. This cannot be undone.|deletionPolicy=Nothing changes now: it decides what a deletion does.|skipFinalSnapshot=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/names=dbInstanceIdentifier"
 // +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, after a final snapshot"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=A final snapshot is taken first: a new database can be restored from it."
 // +kubebuilder:metadata:annotations="portico.dev/lossy=skipFinalSnapshot"
 // +kubebuilder:metadata:annotations="portico.dev/protects=deletionProtection"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data goes with it: skipFinalSnapshot is set. There is no way back."
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data is deleted: skipFinalSnapshot is set. This cannot be undone."
 type RDSInstance struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

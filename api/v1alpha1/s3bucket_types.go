@@ -42,12 +42,12 @@ type S3BucketSpec struct {
 	// if somebody opens one in AWS; of a bucket that was adopted only what has been set here once, for it may be public on purpose.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
-	// tags of the bucket, beside the provider's default tags.
+	// tags of the bucket, in addition to the default tags of the AWS account.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy says what becomes of the bucket when this object is deleted. Delete removes it, but refuses
-	// while it holds objects unless forceDestroy is true; Retain keeps it, so that the same request can take it back;
-	// Orphan keeps it and removes Portico's tags.
+	// deletionPolicy is what happens to the bucket when you delete it. Delete removes it, but refuses while it holds objects
+	// unless forceDestroy is true. Retain keeps it: the same request can manage it again later. Orphan keeps it and removes
+	// Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
 	// +kubebuilder:default=Delete
 	// +optional
@@ -234,7 +234,7 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=If anything is stored in it, it is not deleted: Portico stops, and the page of the resource says what to do."
 // +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,forceDestroy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data goes with it, every version of every object: forceDestroy is set. There is no way back."
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data is deleted, every version of every object: forceDestroy is set. This cannot be undone."
 type S3Bucket struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

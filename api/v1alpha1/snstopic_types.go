@@ -32,7 +32,7 @@ type SNSTopicSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	KMSMasterKeyID string `json:"kmsMasterKeyId,omitempty"`
-	// policy is the access policy, as JSON: who may publish and subscribe. Left out, the topic's account may.
+	// policy is the access policy, as JSON: who can publish and subscribe. Left out, only the AWS account of the topic can.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=30720
 	// +optional
@@ -44,11 +44,11 @@ type SNSTopicSpec struct {
 	// +listType=atomic
 	// +optional
 	Subscriptions []SNSSubscription `json:"subscriptions,omitempty"`
-	// tags of the topic, beside the provider's default tags.
+	// tags of the topic, in addition to the default tags of the AWS account.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy says what becomes of the topic when this object is deleted. Delete removes it, unless others have
-	// subscribed; Retain keeps it, so that the same request can take it back; Orphan keeps it and removes Portico's tags.
+	// deletionPolicy is what happens to the topic when you delete it. Delete removes it, unless others have subscribed.
+	// Retain keeps it: the same request can manage it again later. Orphan keeps it and removes Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
 	// +kubebuilder:default=Delete
 	// +optional
@@ -95,7 +95,7 @@ type SNSSubscriptionStatus struct {
 	SubscriptionARN string `json:"subscriptionARN"`
 }
 
-// SNSTopic is a topic: what one application publishes, many queues get.
+// SNSTopic sends each message to many queues: what one service publishes, all of them get.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -117,7 +117,7 @@ type SNSSubscriptionStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/names=topicName"
 // +kubebuilder:metadata:annotations="portico.dev/refers=subscriptions[].queueRef.name=sqsqueues"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=Who publishes to it gets errors, and its queues get no more messages. There is no way back."
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=Publishing to it fails, and its queues get no more messages. This cannot be undone."
 type SNSTopic struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -62,8 +62,8 @@ type SQSQueueSpec struct {
 	// deadLetterQueue takes the messages that were received too often.
 	// +optional
 	DeadLetterQueue *SQSDeadLetterQueue `json:"deadLetterQueue,omitempty"`
-	// redriveAllowPolicy says which queues may use this one as their dead-letter queue. Left out, all of the account and
-	// region may.
+	// redriveAllowPolicy says which queues can use this one as their dead-letter queue. Left out, all of the account and
+	// region can.
 	// +optional
 	RedriveAllowPolicy *SQSRedriveAllowPolicy `json:"redriveAllowPolicy,omitempty"`
 	// kmsMasterKeyId encrypts messages with this KMS key: its ID, ARN or alias.
@@ -80,11 +80,11 @@ type SQSQueueSpec struct {
 	// unencrypted.
 	// +optional
 	SQSManagedSSEEnabled *bool `json:"sqsManagedSseEnabled,omitempty"`
-	// tags of the queue, beside the provider's default tags.
+	// tags of the queue, in addition to the default tags of the AWS account.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy says what becomes of the queue when this object is deleted. Delete removes it with the messages in
-	// it; Retain keeps it, so that the same request can take it back; Orphan keeps it and removes Portico's tags.
+	// deletionPolicy is what happens to the queue when you delete it. Delete removes it with the messages in it. Retain keeps
+	// it: the same request can manage it again later. Orphan keeps it and removes Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
 	// +kubebuilder:default=Delete
 	// +optional
@@ -109,14 +109,14 @@ type SQSDeadLetterQueue struct {
 	MaxReceiveCount int32 `json:"maxReceiveCount"`
 }
 
-// SQSRedriveAllowPolicy says who may use a queue as dead-letter queue.
+// SQSRedriveAllowPolicy says which queues can use a queue as dead-letter queue.
 // +kubebuilder:validation:XValidation:rule="(self.redrivePermission == 'byQueue') == has(self.sourceQueueArns)",message="sourceQueueArns goes with redrivePermission byQueue, and only with it"
 type SQSRedriveAllowPolicy struct {
 	// redrivePermission is allowAll, denyAll, or byQueue for the queues in sourceQueueArns.
 	// +kubebuilder:validation:Enum=allowAll;denyAll;byQueue
 	// +required
 	RedrivePermission string `json:"redrivePermission"`
-	// sourceQueueArns are up to ten queues that may use this one.
+	// sourceQueueArns are up to ten queues that can use this one.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MaxLength=256
@@ -139,7 +139,7 @@ type SQSQueueStatus struct {
 	DeadLetterTargetARN string `json:"deadLetterTargetARN,omitempty"`
 }
 
-// SQSQueue is a message queue: producers and consumers need not be there at the same time.
+// SQSQueue passes messages between services asynchronously: the receiver does not have to run when a message is sent.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -161,7 +161,7 @@ type SQSQueueStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/names=queueName"
 // +kubebuilder:metadata:annotations="portico.dev/refers=deadLetterQueue.targetRef.name=sqsqueues"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. There is no way back."
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. This cannot be undone."
 type SQSQueue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

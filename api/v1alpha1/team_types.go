@@ -111,10 +111,10 @@ type TeamNamespace struct {
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('kube-') && !self.startsWith('portico-') && self != 'default'",message="default, kube-… and portico-… are namespaces of the system; choose another name"
 	// +required
 	Name string `json:"name"`
-	// environment that the namespace is for.
+	// environment of the namespace.
 	// +optional
 	Environment Environment `json:"environment,omitempty"`
-	// confirmDeletion asks whoever deletes a resource of the namespace to confirm it by the resource's name.
+	// confirmDeletion asks people who delete a resource of the namespace to confirm it by the name of the resource.
 	// +optional
 	ConfirmDeletion bool `json:"confirmDeletion,omitempty"`
 }

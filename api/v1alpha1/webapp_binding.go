@@ -4,7 +4,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || self.kind in ['S3Bucket', 'SNSTopic', 'SQSQueue'] || self.kind == 'RDSInstance' && has(self.user) && self.user == 'Own'",message="access is for buckets, queues and topics, and for databases with user: Own; leave it out: the master user may do everything in a database, and a machine gives no rights"
 // +kubebuilder:validation:XValidation:rule="!has(self.user) || self.kind == 'RDSInstance'",message="user is for databases, which have users; leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || self.kind != 'SNSTopic' || self.access != 'Read'",message="nobody reads from a topic: choose Write, or bind a queue that the topic delivers to"
-// +kubebuilder:validation:XValidation:rule="!has(self.files) || !has(self.prefix)",message="prefix is of variables, and with files there are none: set files.folder in place of it"
+// +kubebuilder:validation:XValidation:rule="!has(self.files) || !has(self.prefix)",message="prefix is of variables, and with files there are none: set files.folder instead"
 type WebAppBinding struct {
 	// kind of the resource.
 	// +required
@@ -27,10 +27,10 @@ type WebAppBinding struct {
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
 	// user is whom the application signs in to a database as. Own is a user that only this application has, a DatabaseUser that Portico makes and drops
-	// with the binding. Master, and left out, is the database's master user, who may do everything in it.
+	// with the binding. Master, and left out, is the database's master user, who can do everything in it.
 	// +optional
 	User BindingUser `json:"user,omitempty"`
-	// files gives the details as files in place of variables, below $SERVICE_BINDING_ROOT. There is one for each detail, in a folder for each
+	// files gives the details as files instead of variables, below $SERVICE_BINDING_ROOT. There is one for each detail, in a folder for each
 	// resource, as the Service Binding Specification for Kubernetes says.
 	// +optional
 	Files *WebAppBindingFiles `json:"files,omitempty"`

@@ -48,7 +48,7 @@ type WebAppSpec struct {
 	// resources of each Pod.
 	// +optional
 	Resources *WebAppResources `json:"resources,omitempty"`
-	// autoscaling lets the number of Pods follow the CPU that they use, in place of replicas.
+	// autoscaling lets the number of Pods follow the CPU that they use, instead of replicas.
 	// +optional
 	Autoscaling *WebAppAutoscaling `json:"autoscaling,omitempty"`
 	// probes tell whether the application works. Left out, it is asked whether it accepts TCP connections on its port.
@@ -99,7 +99,7 @@ type WebAppEnv struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_.-][A-Za-z0-9_.-]*$')",message="use letters, digits, underscores, dots and hyphens, and no digit in front"
 	// +required
 	Name string `json:"name"`
-	// value of the variable. It can be read by everybody who may read this object: passwords belong in a Secret.
+	// value of the variable. Everybody who can see this web app can read it: put passwords into a Secret.
 	// +kubebuilder:validation:MaxLength=32768
 	// +optional
 	Value string `json:"value,omitempty"`

@@ -23,11 +23,11 @@ type action struct {
 func now(at string) any { return at }
 
 var actions = []action{
-	{verb: "reconcile", short: "Have one object checked and repaired now", done: "will be checked now", annotation: v1alpha1.AnnotationReconcileRequestedAt, value: now},
-	{verb: "pause", short: "Have Portico leave one object alone; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }},
-	{verb: "resume", short: "Have Portico look after a paused object again", done: "is looked after again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }},
-	{verb: "keep", short: "Call off a deletion that waits; what is in AWS stays as it is", done: "is to be kept: it is made again for what stays in AWS", annotation: v1alpha1.AnnotationKeep, value: func(string) any { return "true" }},
-	{verb: "restart", short: "Replace the Pods of an application one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
+	{verb: "reconcile", short: "Check and repair one resource now", done: "will be checked now", annotation: v1alpha1.AnnotationReconcileRequestedAt, value: now},
+	{verb: "pause", short: "Stop Portico from changing one resource; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }},
+	{verb: "resume", short: "Let Portico manage a paused resource again", done: "is managed by Portico again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }},
+	{verb: "keep", short: "Cancel a deletion that has not started in AWS", done: "will be kept: Portico creates it again for what stays in AWS", annotation: v1alpha1.AnnotationKeep, value: func(string) any { return "true" }},
+	{verb: "restart", short: "Replace the copies (Pods) of a web app one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
 }
 
 func (a *app) actCommands() []*cobra.Command {

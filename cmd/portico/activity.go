@@ -21,13 +21,13 @@ func (a *app) activityCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "activity", Short: "List who requested, changed or deleted what lately, newest first", Args: words(0, 0),
 		Long: `Activity lists what people and tools did through the portal, its REST API and this command, for as long as Kubernetes keeps
-events: about an hour. What is done with kubectl is not told. Without -n it is about every namespace in which you may list events.`,
+events: about an hour. It does not show what was done with kubectl. Without -n it covers every namespace in which you can list events.`,
 		Example: `  portico activity
   portico activity -n payments`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.activity(cmd.Context(), f) },
 	}
-	cmd.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you may see, whatever $PORTICO_NAMESPACE says")
+	cmd.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you have access to, whatever $PORTICO_NAMESPACE says")
 	cmd.Flags().Int64Var(&f.limit, "limit", 50, "how `many` at most, up to 500")
 	a.outputFlag(cmd, &f.format, plainFormats)
 	return cmd

@@ -16,7 +16,7 @@ func TestActivityIsListed(t *testing.T) {
 	p.on("GET /activity?limit=50", 200, both)
 	p.on("GET /activity?limit=50&namespace=search", 200, none)
 	p.on("GET /activity?limit=5&namespace=payments", 200, both)
-	p.on("GET /activity?limit=50&namespace=theirs", 403, `{"detail": "you may not list events in namespace theirs"}`)
+	p.on("GET /activity?limit=50&namespace=theirs", 403, `{"detail": "you are not allowed to list events in namespace theirs"}`)
 	for line, c := range map[string]struct {
 		code       int
 		shown, say string
@@ -28,7 +28,7 @@ func TestActivityIsListed(t *testing.T) {
 		"activity -A -o json":              {0, `"actor": "oidc:pat"`, ""},
 		"activity -A -o yaml":              {0, "actor: oidc:pat\n", ""},
 		"activity -n search":               {0, "", "Nobody has requested, changed or deleted anything lately."},
-		"activity -n theirs":               {6, "", "you may not list events in namespace theirs"},
+		"activity -n theirs":               {6, "", "you are not allowed to list events in namespace theirs"},
 	} {
 		out, said := newTerminal(t, p.url).run(c.code, strings.Fields(line)...)
 		if !strings.Contains(out, c.shown) || !strings.Contains(said, c.say) {

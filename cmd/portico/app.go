@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -26,6 +27,7 @@ type app struct {
 	caFile    string            // as the flag has it
 	started   bool              // the command line was understood
 	transport http.RoundTripper // made by via
+	lines     *bufio.Reader     // of in, made by line
 }
 
 // run runs the command and returns its exit code.
@@ -55,12 +57,12 @@ func (a *app) load() (err error) {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "portico",
-		Short: "Request what your team needs, and watch over it",
-		Long: `portico requests buckets, databases, applications, hostnames and more, shows how they are doing, and changes or
-deletes them: everything that the web portal does, for the terminal and for CI jobs.
+		Short: "Request cloud resources for your team, and manage them",
+		Long: `portico requests buckets, databases, web apps, hostnames and more, shows their status, and changes or deletes
+them: everything that the web portal does, for the terminal and for CI jobs.
 
-Exit codes: 0 done, 1 an error, 2 the command line is wrong, 3 not done in time, 4 a login is needed, 5 there is no such
-object, 6 you may not do this.`,
+Exit codes: 0 done, 1 an error, 2 the command line is wrong, 3 not done in time, 4 a login is needed, 5 no such
+resource, 6 no access.`,
 		Example: `  portico login https://portal.example.com
   portico request bucket reports -n payments --set providerRef=aws --wait
   portico get
@@ -74,15 +76,16 @@ object, 6 you may not do this.`,
 	root.SetErr(a.err)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.server, "server", "", "`address` of the portal; default: $PORTICO_SERVER, else where you logged in last")
-	flags.StringVarP(&a.namespace, "namespace", "n", "", "`namespace`, that is team; default: $PORTICO_NAMESPACE, else the only one you have")
-	flags.BoolVar(&a.plainHTTP, "plain-http", false, "send the token without TLS to another machine, where whoever is on the way can read it")
-	flags.StringVar(&a.caFile, "ca-file", "", "`path` of certificates to trust besides those of this machine; default: $PORTICO_CA_FILE")
+	flags.StringVarP(&a.namespace, "namespace", "n", "", "`namespace` of your team; default: $PORTICO_NAMESPACE, else the only one you have")
+	flags.BoolVar(&a.plainHTTP, "plain-http", false, "send the token without TLS to another machine; anyone on the network can read it")
+	flags.StringVar(&a.caFile, "ca-file", "", "`path` of more certificates to trust; default: $PORTICO_CA_FILE")
 	_ = root.MarkPersistentFlagFilename("ca-file", "pem", "crt", "cer")    // the flag is there
 	_ = root.RegisterFlagCompletionFunc("namespace", a.completeNamespaces) // the flag is there
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "look", Title: "Look closer:"},
 		&cobra.Group{ID: "session", Title: "Login:"}, &cobra.Group{ID: "admin", Title: "For admins of a cluster:"})
 	group(root, "use", a.kindsCommand(), a.getCommand(), a.requestCommand(), a.applyCommand(), a.editCommand(), a.waitCommand(), a.deleteCommand())
 	group(root, "use", a.actCommands()...)
+	group(root, "use", a.scaleCommand(), a.rollbackCommand())
 	group(root, "use", a.secretCommand(), a.connectCommand())
 	group(root, "use", a.teamCommand())
 	group(root, "look", a.describeCommand(), a.eventsCommand(), a.activityCommand(), a.logsCommand())
@@ -111,9 +114,9 @@ func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error)
 	case len(me.Namespaces) == 1:
 		return me.Namespaces[0], nil
 	case len(me.Namespaces) == 0:
-		return "", usagef("in which namespace? Name it with -n; you may see none so far, so ask for access to it first")
+		return "", usagef("in which namespace? Name it with -n. You have no access to any yet: ask for it first")
 	}
-	return "", usagef("in which namespace? Name it with -n; you may use %s", orList(me.Namespaces))
+	return "", usagef("in which namespace? Name it with -n: you can use %s", orList(me.Namespaces))
 }
 
 func orList(words []string) string { return listed(words, " or ") }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,32 +18,41 @@ import (
 
 func (a *app) applyCommand() *cobra.Command {
 	var files []string
-	var dry bool
+	f := applyFlags{}
 	cmd := &cobra.Command{
-		Use: "apply -f FILE", Short: "Create or change objects as files say", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Apply makes objects of files stand there as the files say: it creates those that are not there, and of the others makes
-spec what the file has. Labels and annotations are added or changed, not removed. What somebody else changes at the same
-time is not overwritten.
+		Use: "apply -f FILE", Short: "Create or change the resources in files", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `Apply creates the resources in the files that do not exist yet, and gives the others the spec that the file has. It adds and changes
+labels and annotations, and removes none. It does not overwrite what somebody else changes at the same time.
 
-A file has YAML or JSON: one object, several that are separated by lines of ---, or a List, such as portico get -o yaml
-prints. Of a folder, the files that end in .yaml, .yml or .json are taken, those of folders below it not.`,
+A file has YAML or JSON: one resource, several that are separated by lines of ---, or a List, such as portico get -o yaml
+prints. Of a folder, apply reads the files that end in .yaml, .yml or .json, but no folders below it.`,
 		Example: `  portico apply -f bucket.yaml -f queue.yaml -n payments
   portico apply -f platform/ --dry-run
+  portico apply -f platform/ --wait --timeout 30m
   portico get bucket reports -n payments -o yaml | portico apply -f -`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
 				return usagef("which files? Name them with -f")
 			}
-			return a.apply(cmd.Context(), files, dry)
+			if f.dry && f.wait {
+				return usagef("--dry-run changes nothing, so that there is nothing to wait for: leave out --wait")
+			}
+			return a.apply(cmd.Context(), files, f)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "`path` of a file or folder; - is standard input")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "check everything, but change nothing")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything, but change nothing")
+	a.waitFlags(cmd, &f.wait, &f.timeout, "wait until all of it is Ready; --timeout counts for all together")
 	return cmd
 }
 
-// apply reads everything before it changes anything.
-func (a *app) apply(ctx context.Context, files []string, dry bool) error {
+type applyFlags struct {
+	dry, wait bool
+	timeout   time.Duration
+}
+
+// apply reads everything before it changes anything, and changes everything before it waits for anything.
+func (a *app) apply(ctx context.Context, files []string, f applyFlags) error {
 	c, err := a.api()
 	if err != nil {
 		return err
@@ -51,9 +61,18 @@ func (a *app) apply(ctx context.Context, files []string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	for _, ch := range all {
-		if err := a.applyOne(ctx, ch.target, ch.want, dry); err != nil {
+	for i, ch := range all {
+		if all[i].written, err = a.applyOne(ctx, ch.target, ch.want, f.dry); err != nil {
 			return fmt.Errorf("%s%s: %w", refOf(ch.kind, ch.name), inWords(ch.namespace), err)
+		}
+	}
+	end := a.clock.Now().Add(f.timeout)
+	for _, ch := range all {
+		if !f.wait {
+			break
+		}
+		if err := a.ready(ctx, ch.target, ch.written, max(end.Sub(a.clock.Now()), time.Second).Round(time.Second)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -62,7 +81,8 @@ func (a *app) apply(ctx context.Context, files []string, dry bool) error {
 // wanted is what a file says of an object.
 type wanted struct {
 	target
-	want *object
+	want    *object
+	written *object // as the API returned it
 }
 
 func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]wanted, error) {
@@ -73,7 +93,7 @@ func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]
 			return nil, err
 		}
 		if len(docs) == 0 {
-			return nil, usagef("-f: there are no objects in %s", path)
+			return nil, usagef("-f: there are no resources in %s", path)
 		}
 		for _, d := range docs {
 			want, err := d.object()
@@ -84,13 +104,14 @@ func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]
 			if err := a.place(ctx, &t); err != nil {
 				return nil, err
 			}
-			all = append(all, wanted{t, want})
+			all = append(all, wanted{target: t, want: want})
 		}
 	}
 	return all, nil
 }
 
-func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) error {
+// applyOne creates or changes one object, and returns it as it is after that.
+func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) (*object, error) {
 	live, err := t.current(ctx)
 	switch {
 	case client.StatusOf(err) == http.StatusNotFound:
@@ -100,24 +121,24 @@ func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) er
 		}
 		made, err := t.objects().Create(ctx, want, options)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		a.warn(made.Warnings)
-		return a.did(t, "created", dry)
+		return &made.Object, a.did(t, "created", dry)
 	case err != nil:
-		return err
+		return nil, err
 	}
 	changed, err := a.put(ctx, t, withWanted(&live.Object, want), live.ETag, dry)
 	if client.StatusOf(err) == http.StatusPreconditionFailed {
 		changed, live, err = a.putAgain(ctx, t, live, want, dry)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if reflect.DeepEqual(catalog.Clean(&changed.Object).Object, catalog.Clean(&live.Object).Object) {
-		return a.did(t, "unchanged", dry)
+		return &changed.Object, a.did(t, "unchanged", dry)
 	}
-	return a.did(t, "changed", dry)
+	return &changed.Object, a.did(t, "changed", dry)
 }
 
 // withWanted returns live with the spec of want. Labels and annotations of both are kept; want's win.

@@ -131,17 +131,17 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 		code int
 		want string
 	}{
-		"no kind":                {"metadata: {name: a}\n", 2, "-: an object does not say its kind: add apiVersion and kind"},
-		"no kind, of several":    {one + "---\nmetadata: {name: b}\n", 2, "-, object 2: an object does not say its kind"},
+		"no kind":                {"metadata: {name: a}\n", 2, "-: a resource does not say its kind: add apiVersion and kind"},
+		"no kind, of several":    {one + "---\nmetadata: {name: b}\n", 2, "-, resource 2: a resource does not say its kind"},
 		"no name":                {"apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\n", 2, "-: an S3Bucket has no metadata.name"},
 		"a kind of others":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", 2, `there is no kind "ConfigMap"; see portico kinds`},
-		"a text":                 {"hello", 2, "this is not an object: begin with apiVersion"},
-		"a list of texts":        {"apiVersion: v1\nkind: List\nitems: [a]\n", 2, "this is not an object"},
+		"a text":                 {"hello", 2, "this is not a resource: begin with apiVersion"},
+		"a list of texts":        {"apiVersion: v1\nkind: List\nitems: [a]\n", 2, "this is not a resource"},
 		"no YAML":                {"a: [", 2, "this is not valid YAML"},
 		"aliases of aliases":     {"a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" + strings.Repeat("*a,", 27_000) + "]\n", 2, "this is not valid YAML: line 1: the anchor &a is not taken here"},
 		"lists in lists":         {"a: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), 2, "nested more than 64 levels deep"},
 		"a field twice":          {one + "kind: S3Bucket\n", 2, `key "kind" already set`},
-		"nothing":                {"# nothing\n---\n", 2, "-f: there are no objects in -"},
+		"nothing":                {"# nothing\n---\n", 2, "-f: there are no resources in -"},
 		"a namespace of another": {one + "---\n" + strings.Replace(one, "name: a", "name: a, namespace: search", 1), 2, "the file says namespace search, and -n payments"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAFolderIsAppliedFileByFile(t *testing.T) {
 	if want := "bucket a in payments created (dry run)\nbucket b in payments created (dry run)\n"; out != want {
 		t.Errorf("says %q, want %q", out, want)
 	}
-	if _, said := newTerminal(t, p.url).run(2, "apply", "-f", t.TempDir()); !strings.Contains(said, "has no objects in files that end in .yaml") {
+	if _, said := newTerminal(t, p.url).run(2, "apply", "-f", t.TempDir()); !strings.Contains(said, "has no files that end in .yaml") {
 		t.Errorf("says %q", said)
 	}
 }
@@ -192,5 +192,39 @@ func TestWhatGetPrintsCanBeApplied(t *testing.T) {
 		if out, _ := term.run(0, "apply", "-f", "-"); out != "bucket a in payments unchanged\nbucket b in payments unchanged\n" {
 			t.Errorf("-o %s, applied: %s", format, out)
 		}
+	}
+}
+
+func TestApplyWaitsForAllThatItWrote(t *testing.T) {
+	two := file + "---\n" + strings.ReplaceAll(file, "name: a", "name: b")
+	for _, c := range []struct {
+		name, stream string
+		args         []string
+		code         int
+		want         string
+	}{
+		{"until all is ready", snapshot(bucket("b", "True", "")), nil, 0, "Ready\nbucket a in payments is ready.\nReady\nbucket b in payments is ready.\n"},
+		{
+			"and no longer than it may", snapshot(bucket("b", "False", "the name is taken")),
+			[]string{"--timeout", "1s"},
+			3,
+			"portico: bucket b in payments is not ready after 1s (Needs you: The name is taken); it goes on without you, look with portico describe\n",
+		},
+		{"but not without a change", "", []string{"--dry-run"}, 2, "portico: --dry-run changes nothing, so that there is nothing to wait for: leave out --wait\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPortal(t)
+			p.on("GET "+buckets+"/a", 404, noSuch)
+			p.on("POST "+buckets, 201, bucket("a", "Unknown", ""))
+			p.on("GET "+buckets+"/a?watch=true", 200, snapshot(bucket("a", "True", "")))
+			p.on("GET "+buckets+"/b", 200, bucket("b", "False", ""), "ETag", etag)
+			p.on("PUT "+buckets+"/b", 200, bucket("b", "False", ""))
+			p.on("GET "+buckets+"/b?watch=true", 200, c.stream)
+			term := newTerminal(t, p.url)
+			term.in = strings.NewReader(two)
+			if _, said := term.run(c.code, append([]string{"apply", "-f", "-", "--wait"}, c.args...)...); !strings.HasSuffix(said, c.want) {
+				t.Errorf("said %q, want %q", said, c.want)
+			}
+		})
 	}
 }

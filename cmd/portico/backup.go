@@ -28,10 +28,10 @@ func (a *app) backupCommand() *cobra.Command {
 	var s saving
 	cmd := &cobra.Command{
 		Use: "backup", Short: "Save what Portico keeps in a cluster, as YAML", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Backup writes what portico restore needs when the cluster is lost: every object of Portico's kinds, their namespaces and
-the bindings of Portico's roles. It talks to Kubernetes itself, by your kubeconfig, and not to the portal.
+		Long: `Backup writes what portico restore needs when the cluster is lost: every resource of Portico's kinds, their namespaces and
+the bindings of Portico's roles. It talks to Kubernetes with your kubeconfig, not to the portal.
 
-There is no Secret in it; it names those that objects refer to, which are to be saved by other means.`,
+It contains no Secrets. It lists the Secrets that resources refer to: save them yourself by other means.`,
 		Example: `  portico backup > portico.yaml
   portico backup --context production --file portico.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.backup(cmd.Context(), s) },
@@ -53,8 +53,8 @@ func (a *app) backup(ctx context.Context, s saving) (err error) {
 	if err := a.writeBackup(s.file, made); err != nil {
 		return err
 	}
-	a.say("Saved %d objects of the cluster with the ID %s.", len(made.Objects), clean(made.ClusterID))
-	a.saySecrets(made, "Save these Secrets by other means, as the objects refer to them:")
+	a.say("Saved %d resources of the cluster with the ID %s.", len(made.Objects), clean(made.ClusterID))
+	a.saySecrets(made, "Save these Secrets by other means, as resources refer to them:")
 	return nil
 }
 
@@ -99,17 +99,17 @@ func (a *app) restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Bring a backup into a cluster", Args: words(1, 1),
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
-		Long: `Restore creates in a cluster what portico backup saved of one that is lost, in the right order, and tells each namespace and
-each request for a hostname what it was, so that Portico takes back what they have in AWS. It says what it will do, and asks.
+		Long: `Restore creates in a cluster what portico backup saved of a lost one, in the right order. It records the old identity of each
+namespace and each hostname, so that Portico manages again what they have in AWS. It says what it will do, and asks.
 
-What is there already and differs is newer than the backup, and stays as it is unless --overwrite is given. Whatever was done
-stays: run it again to go on. The operator must not run meanwhile. FILE may be - for stdin, with --yes.`,
+What exists already and differs from the backup stays as it is, unless you give --overwrite. If restore stops half-way, run it
+again. Stop the operator before. FILE can be - for standard input, with --yes.`,
 		Example: `  kubectl scale deployment portico-operator -n portico-system --replicas=0
   portico restore portico.yaml --context production-2`,
 		RunE: func(cmd *cobra.Command, args []string) error { s.file = args[0]; return a.restore(cmd.Context(), s) },
 	}
 	s.add(cmd)
-	cmd.Flags().BoolVar(&s.overwrite, "overwrite", false, "give objects that differ the content of the backup")
+	cmd.Flags().BoolVar(&s.overwrite, "overwrite", false, "give resources that differ the content of the backup")
 	cmd.Flags().BoolVar(&s.yes, "yes", false, "do not ask")
 	return cmd
 }
@@ -139,7 +139,7 @@ func (a *app) restore(ctx context.Context, s saving) error {
 	if err := a.carryOut(ctx, cluster, plan, s.yes); err != nil {
 		return err
 	}
-	a.saySecrets(saved, "The objects refer to these Secrets, which no backup has. Restore them by other means:")
+	a.saySecrets(saved, "The resources refer to these Secrets, which no backup has. Restore them by other means:")
 	a.say("Then start the operator with --cluster-id=%s: what is in AWS carries this ID.", clean(saved.ClusterID))
 	return nil
 }
@@ -154,7 +154,7 @@ func (a *app) carryOut(ctx context.Context, cluster *backup.Cluster, plan *backu
 		a.say("  %s", clean(step.Does))
 	}
 	if !yes {
-		if err := a.confirmed(); err != nil {
+		if err := a.confirmed(ctx); err != nil {
 			return err
 		}
 	}

@@ -21,12 +21,12 @@ type checking struct {
 func (a *app) checkCommand() *cobra.Command {
 	var c checking
 	cmd := &cobra.Command{
-		Use: "check", Short: "Tell what a cluster lacks that Portico needs, and mend it", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Check tells an admin of a cluster what it lacks that this version of Portico needs, each with what to do. It talks to Kubernetes
-itself, by your kubeconfig, and not to the portal.
+		Use: "check", Short: "Tell what a cluster needs for Portico, and repair it", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `Check shows an admin of a cluster what this version of Portico needs and does not find, each with what to do. It talks to
+Kubernetes with your kubeconfig, not to the portal.
 
-With --fix it brings what Portico brings with it to this version: namespaces, custom resource definitions, roles and admission
-policies. It says what it will do, and asks. This is all that is to be done to a cluster between two versions of Portico.`,
+With --fix it updates what Portico installs to this version: namespaces, custom resource definitions, roles and admission
+policies. It says what it will do, and asks. An upgrade needs no other change of the cluster.`,
 		Example: `  portico check --before
   portico check --context production
   portico check --fix`,
@@ -87,7 +87,7 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 		return err
 	}
 	if len(steps) == 0 {
-		a.say("There is nothing to mend of what Portico brings with it.")
+		a.say("Everything that Portico installs is up to date.")
 		return nil
 	}
 	a.say("To bring the cluster to this version, portico will:")
@@ -95,7 +95,7 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 		a.say("  %s", clean(s.Does))
 	}
 	if !yes {
-		if err := a.confirmed(); err != nil {
+		if err := a.confirmed(ctx); err != nil {
 			return err
 		}
 	}

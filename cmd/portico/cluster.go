@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
@@ -32,17 +28,4 @@ func (c *clusterFlags) config() (*rest.Config, error) {
 	}
 	cfg.UserAgent = "portico"
 	return cfg, nil
-}
-
-// confirmed asks whether to go on; anything but yes is an error.
-func (a *app) confirmed() error {
-	_, _ = fmt.Fprint(a.err, "Type yes to go on: ")
-	typed, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if strings.TrimSpace(typed) != "yes" {
-		return errors.New("that is not yes: nothing was changed")
-	}
-	return nil
 }

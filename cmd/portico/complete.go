@@ -72,15 +72,15 @@ func (a *app) completeFor(kind string) cobra.CompletionFunc {
 	}
 }
 
-// nameWords returns the names of a kind's objects that begin with so, or nil after any error.
+// nameWords returns the names of a kind's objects, or of all that teams request, that begin with so, or nil after any error.
 func (a *app) nameWords(cmd *cobra.Command, kind, so string) []string {
-	k, err := a.kindNamed(kind)
-	if err != nil {
-		return nil
+	var kinds []string
+	if kind != "" {
+		kinds = []string{kind}
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 	defer cancel()
-	v, err := a.view(ctx, []string{k.Name}, getFlags{})
+	v, err := a.view(ctx, kinds, getFlags{})
 	if err != nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/client"
 )
 
 type connectFlags struct {
@@ -28,7 +26,7 @@ func (a *app) connectCommand() *cobra.Command {
 		Use: "connect [KIND] NAME", Short: "Connect to a database with psql or mysql, or say how to reach something", Args: words(1, 2),
 		Long: `Connect looks up where a database answers, tries whether it can be reached from here, asks for its password, and starts psql or
 mysql, which must be installed. The password comes from the binding Secret, which takes the right to get that Secret; the team sees an
-event that you were shown it. It is handed on by the environment or a file that only you can read, and never stands on a command line.
+event that you were shown it. It is passed by the environment or a file that only you can read, never on a command line.
 
 Databases answer inside their network, unless they are publicly accessible: with a tunnel, such as ssh -L 5432:HOST:5432 BASTION, give
 its end as --address. Of other kinds, connect prints the address and a command of the AWS CLI to try.`,
@@ -36,12 +34,12 @@ its end as --address. Of other kinds, connect prints the address and a command o
   portico connect database/shop-db --address 127.0.0.1:5432
   portico connect shop-db --print
   portico connect queue jobs`,
-		ValidArgsFunction: a.completeObjects,
+		ValidArgsFunction: a.completeNamed,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.connect(cmd.Context(), args, f) },
 	}
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the command, without the password, and do nothing")
 	cmd.Flags().BoolVar(&f.showPassword, "show-password", false, "print the password, and do nothing else")
-	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to in place of the database's own: the end of a tunnel")
+	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to instead of the database's own: the end of a tunnel")
 	return cmd
 }
 
@@ -118,43 +116,9 @@ func (a *app) reachable(ctx context.Context, args []string) (target, *object, er
 		if !t.kind.Tells("binding") {
 			return t, nil, usagef("there is nothing to connect to with %s", spoken.A(refOf(t.kind, t.name)))
 		}
-		got, err := t.current(ctx)
-		if err != nil {
-			return t, nil, err
-		}
-		return t, &got.Object, nil
+		return t.found(ctx)
 	}
-	return a.named(ctx, args[0])
-}
-
-// named finds the one object of the name, of whatever kind.
-func (a *app) named(ctx context.Context, name string) (t target, obj *object, err error) {
-	var missing error
-	for _, kind := range connectable {
-		one, err := a.target(ctx, []string{kind, name})
-		if err != nil {
-			return one, nil, err
-		}
-		got, err := one.current(ctx)
-		switch client.StatusOf(err) {
-		case http.StatusNotFound, http.StatusForbidden:
-			if missing == nil {
-				missing = err
-			}
-			continue
-		}
-		if err != nil {
-			return one, nil, err
-		}
-		if obj != nil {
-			return one, nil, usagef("there is %s and %s: name the kind too, such as portico connect %s", spoken.A(refOf(t.kind, name)), spoken.A(refOf(one.kind, name)), refOf(t.kind, name))
-		}
-		t, obj = one, &got.Object
-	}
-	if obj == nil {
-		return t, nil, missing
-	}
-	return t, obj, nil
+	return a.named(ctx, args[0], connectable)
 }
 
 // sayHow prints the address of what is no database, and a command to try.

@@ -146,9 +146,9 @@ func TestNobodyIsShownAPasswordInVain(t *testing.T) {
 func TestConnectingCanBeRefused(t *testing.T) {
 	p := newPortal(t)
 	p.alone(instance("postgres", "db.example", false))
-	p.on("POST "+databases+"/db/reveal", 403, `{"status": 403, "detail": "you may not get secrets in namespace payments"}`)
+	p.on("POST "+databases+"/db/reveal", 403, `{"status": 403, "detail": "you are not allowed to get secrets in namespace payments"}`)
 	term, r := desk(t, p)
-	if _, said := term.run(6, "connect", "db"); !strings.Contains(said, "you may not get secrets") || r.path != "" {
+	if _, said := term.run(6, "connect", "db"); !strings.Contains(said, "you are not allowed to get secrets") || r.path != "" {
 		t.Errorf("said %q, started %+v", said, r)
 	}
 	p.on("POST "+databases+"/db/reveal", 200, thePass)

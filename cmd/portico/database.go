@@ -111,7 +111,7 @@ func unreachable(db database, cause error) error {
 	why := "It is private: it answers inside its network only. Ask for a VPN into it, or for a bastion and a tunnel: ssh -L " + clean(db.port+":"+db.at) +
 		" BASTION, and then add --address 127.0.0.1:" + clean(db.port) + "."
 	if db.public {
-		why = "It is publicly accessible: its security group may not let your address in. Ask who keeps it to allow port " + clean(db.port) + " from where you are."
+		why = "It is publicly accessible: perhaps its security group does not let your address in. Ask who keeps it to allow port " + clean(db.port) + " from where you are."
 	}
 	return hinted(fmt.Errorf("the database cannot be reached from here at %s: %w", clean(db.at), cause), why)
 }

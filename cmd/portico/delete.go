@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -24,22 +22,22 @@ func (a *app) deleteCommand() *cobra.Command {
 	var wait, dry bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "delete KIND NAME", Short: "Delete one object, after asking for its name", Args: words(1, 2),
-		Long: `Delete says what will be lost and asks you to type the object's name. In scripts, where nobody can be asked, it needs --confirm with
-the name, or --yes, which confirms nothing: what is protected is not deleted then. If the object changes after you were asked,
-nothing is deleted. What is in use is not deleted either: delete what uses it first, or take it out of its spec.`,
+		Use: "delete KIND NAME", Short: "Delete one resource, after asking for its name", Args: words(1, 2),
+		Long: `Delete says what will be lost and asks you to type the name of the resource. In scripts, which cannot answer, it needs --confirm
+with the name, or --yes, which does not delete what is protected. If the resource changes after you were asked, nothing is deleted.
+A resource in use is not deleted either: first delete what uses it, or remove it from the spec of what uses it.`,
 		Example:           "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments --confirm reports --wait",
 		ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !how.decided() && !dry && !a.asks {
-				return usagef("nobody can be asked here whether you mean it: add --confirm with the name, or --yes")
+				return usagef("portico cannot ask here whether you mean it: add --confirm with the name, or --yes")
 			}
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			if how.name != "" && how.name != t.name {
-				return usagef("--confirm says %s, and the object is called %s: nothing was deleted", how.name, t.name)
+				return usagef("--confirm says %s, and the resource is called %s: nothing was deleted", how.name, t.name)
 			}
 			if dry {
 				return a.deleteDry(cmd.Context(), t)
@@ -51,13 +49,13 @@ nothing is deleted. What is in use is not deleted either: delete what uses it fi
 			if _, err := a.awaitThis(cmd.Context(), t, was, untilDeleted, timeout); err != nil {
 				return err
 			}
-			a.say("%s%s is deleted.", refOf(t.kind, t.name), inWords(t.namespace))
+			a.sayReached(t, untilDeleted)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&how.yes, "yes", false, "do not ask; what is protected is not deleted")
-	cmd.Flags().StringVar(&how.name, "confirm", "", "confirm the deletion by the object's name, and do not ask")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it may be deleted, but delete nothing")
+	cmd.Flags().StringVar(&how.name, "confirm", "", "confirm the deletion by the name of the resource, and do not ask")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it can be deleted, but delete nothing")
 	a.waitFlags(cmd, &wait, &timeout, "wait until it is gone")
 	return cmd
 }
@@ -77,7 +75,7 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 		return nil, err
 	}
 	if !how.decided() {
-		if how.name, err = a.askName(t, &got.Object); err != nil {
+		if how.name, err = a.askName(ctx, t, &got.Object); err != nil {
 			return nil, err
 		}
 	}
@@ -91,21 +89,17 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 }
 
 // askName says what a deletion does, asks for the object's name and returns it. What is in use is not asked about.
-func (a *app) askName(t target, o *object) (string, error) {
+func (a *app) askName(ctx context.Context, t target, o *object) (string, error) {
 	if users := status.UsersOf(o); users != "" {
-		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: delete what uses it first, or take %s out of its spec. Nothing was deleted",
+		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: first delete what uses it, or remove %s from its spec. Nothing was deleted",
 			refOf(t.kind, t.name), inWords(t.namespace), users, t.name)}
 	}
 	a.say("%s", a.loss(t, o))
-	_, _ = fmt.Fprintf(a.err, "Type the name %s to delete it: ", clean(t.name))
-	typed, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("reading the name: %w", err)
+	typed, err := a.line(ctx, fmt.Sprintf("Type the name %s to delete it: ", clean(t.name)))
+	if err == nil && typed != t.name {
+		err = errors.New("that is not its name: nothing was deleted")
 	}
-	if strings.TrimSpace(typed) != t.name {
-		return "", errors.New("that is not its name: nothing was deleted")
-	}
-	return t.name, nil
+	return typed, err
 }
 
 // explainRefusal says how a deletion is confirmed here, if that is what was missing.

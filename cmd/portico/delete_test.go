@@ -51,7 +51,7 @@ func TestAScriptConfirmsByTheName(t *testing.T) {
 	if _, said := newTerminal(t, p.url).run(exitForbidden, "delete", "bucket", "a", "--yes"); !strings.Contains(said, "add --confirm a") {
 		t.Errorf("does not say how to confirm: %s", said)
 	}
-	if _, said := newTerminal(t, p.url).run(exitUsage, "delete", "bucket", "a", "--confirm", "b"); !strings.Contains(said, "--confirm says b, and the object is called a") {
+	if _, said := newTerminal(t, p.url).run(exitUsage, "delete", "bucket", "a", "--confirm", "b"); !strings.Contains(said, "--confirm says b, and the resource is called a") {
 		t.Errorf("does not say that the name is another one: %s", said)
 	}
 }
@@ -73,7 +73,7 @@ func TestWhatADeletionDoesIsSaidBefore(t *testing.T) {
 	for name, c := range map[string]struct{ spec, says, hides string }{
 		"a final snapshot":   {`{"deletionPolicy": "Delete"}`, "The snapshot's name is payments-ledger-1a2b-final-0f1e2d3c.", ""},
 		"a chosen name":      {`{"deletionPolicy": "Delete", "finalSnapshotIdentifier": "farewell"}`, "The snapshot's name is farewell.", ""},
-		"no snapshot":        {`{"deletionPolicy": "Delete", "skipFinalSnapshot": true}`, "There is no way back.", "The snapshot's name"},
+		"no snapshot":        {`{"deletionPolicy": "Delete", "skipFinalSnapshot": true}`, "This cannot be undone.", "The snapshot's name"},
 		"it stays":           {`{"deletionPolicy": "Retain"}`, "what it stands for in AWS stays.", "will be deleted"},
 		"it is let go":       {`{"deletionPolicy": "Orphan"}`, "stays, without Portico's tags.", "will be deleted"},
 		"it is stopped":      {`{"deletionPolicy": "Stop"}`, "is stopped and stays.", "will be deleted"},

@@ -7,12 +7,14 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 	"github.com/portico-platform/portico/portal/status"
 )
@@ -22,32 +24,56 @@ const latest = 10
 
 func (a *app) describeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "describe KIND NAME", Short: "Say how one object is doing and what is in the way",
-		Example: "  portico describe database orders -n payments", Args: words(1, 2), ValidArgsFunction: a.completeObjects,
+		Use: "describe [KIND] NAME", Short: "Show one resource: its status, progress, details and latest events", Args: words(1, 2),
+		Long: `Describe shows what the page of a resource in the portal shows: its status and the reason, where to connect, the steps on the way
+to Ready, the versions of a web app, and the latest events. Leave out the kind if no other resource has the name.`,
+		Example:           "  portico describe orders -n payments\n  portico describe database orders -n payments",
+		ValidArgsFunction: a.completeNamed,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.target(cmd.Context(), args)
+			t, obj, err := a.described(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			return a.describe(cmd.Context(), t)
+			return a.describe(cmd.Context(), t, obj)
 		},
 	}
 }
 
-func (a *app) describe(ctx context.Context, t target) error {
-	got, err := t.current(ctx)
-	if err != nil {
-		return err
+// described finds the object that the arguments name; the kind may be left out.
+func (a *app) described(ctx context.Context, args []string) (target, *object, error) {
+	if args = slashed(args); len(args) == 2 {
+		t, err := a.target(ctx, args)
+		if err != nil {
+			return t, nil, err
+		}
+		return t.found(ctx)
 	}
+	var kinds []string
+	for _, k := range a.kinds.Requestable() {
+		kinds = append(kinds, k.Name)
+	}
+	t, obj, err := a.named(ctx, args[0], kinds)
+	if k, none := a.kindNamed(args[0]); err != nil && none == nil {
+		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", strings.ToLower(k.Title), k.Word())
+	}
+	return t, obj, err
+}
+
+func (a *app) describe(ctx context.Context, t target, obj *object) error {
 	checks, noChecks := t.objects().Checks(ctx, t.name)
 	if noChecks != nil {
 		checks = &client.Checks{}
 	}
-	if err := a.summary(t, &got.Object, checks); err != nil {
+	if err := a.summary(t, obj, checks); err != nil {
 		return err
 	}
-	if err := a.conditions(&got.Object); err != nil {
+	if err := a.steps(t.kind, obj); err != nil {
 		return err
+	}
+	if t.kind.Name == catalog.AppKind {
+		if err := a.versions(obj); err != nil {
+			return err
+		}
 	}
 	events, noEvents := t.objects().Events(ctx, t.name)
 	if noEvents == nil {
@@ -67,25 +93,45 @@ func (a *app) missing(part string, err error) error {
 	return nil
 }
 
+// line is a detail of an object.
+type line struct{ name, value string }
+
 func (a *app) summary(t target, o *object, checks *client.Checks) error {
 	state, why := status.Of(o)
-	lines := []struct{ name, value string }{
+	lines := []line{
 		{"Name", o.GetName()},
 		{"Namespace", o.GetNamespace()},
 		{"Kind", t.kind.Title + " (" + t.kind.Name + ")"},
 		{"Status", string(state)},
-		{"In the way", why},
+		{"Why", why},
 		{"Endpoint", t.kind.EndpointOf(o)},
+		{"Secret", catalog.TextAt(o, "status", "binding", "name")},
 		{"Used by", status.UsersOf(o)},
+	}
+	for _, c := range t.kind.Columns {
+		if slices.Contains(t.kind.Overview, c.Name) {
+			lines = append(lines, line{c.Name, c.Value(o)})
+		}
+	}
+	lines = append(lines, []line{
+		{"AWS account", catalog.TextAt(o, "spec", "providerRef", "name")},
+		{"Region", catalog.TextAt(o, "status", "region")},
+		{"ARN", catalog.TextAt(o, "status", "arn")},
+		{"Deletion policy", catalog.TextAt(o, "spec", "deletionPolicy")},
 		{"Requested by", o.GetAnnotations()[v1alpha1.AnnotationRequestedBy]},
 		{"Age", a.age(o)},
-	}
+	}...)
 	if checks.LastChecked != nil {
-		lines = append(lines, struct{ name, value string }{"Last checked", a.since(*checks.LastChecked) + " ago: " + checks.Message})
+		lines = append(lines, line{"Last checked", a.since(*checks.LastChecked) + " ago: " + checks.Message})
 	}
 	for _, name := range slices.Sorted(maps.Keys(checks.Live)) {
-		lines = append(lines, struct{ name, value string }{name, checks.Live[name]})
+		lines = append(lines, line{name, checks.Live[name]})
 	}
+	return a.details(lines)
+}
+
+// details prints the lines that have a value.
+func (a *app) details(lines []line) error {
 	width := 0
 	for _, l := range lines {
 		width = max(width, len(l.name))
@@ -101,29 +147,36 @@ func (a *app) summary(t target, o *object, checks *client.Checks) error {
 	return err
 }
 
-func (a *app) conditions(o *object) error {
-	t := a.table("CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE")
-	for _, c := range status.FactsOf(o).Conditions {
-		since, err := time.Parse(time.RFC3339, c.Since)
+// steps shows the way of the object to Ready.
+func (a *app) steps(k catalog.Kind, o *object) error {
+	t := a.table("STEP", "STATE", "SINCE", "REASON", "MESSAGE")
+	for _, s := range status.FactsOf(o).Steps(k) {
+		since, err := time.Parse(time.RFC3339, s.Since)
 		if err != nil {
 			since = time.Time{} // it is not shown then
 		}
-		t.add(c.Type, c.Status, a.since(since), c.Reason, c.Message)
+		t.add(s.Title, s.State, a.since(since), s.Reason, s.Text)
 	}
-	if len(t.rows) == 0 {
-		return nil
-	}
-	if err := t.write(); err != nil {
+	return t.section()
+}
+
+// versions shows those of a web app, which rollback takes.
+func (a *app) versions(o *object) error {
+	app, err := webAppOf(o)
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.out)
-	return err
+	t := a.table("VERSION", "IMAGE", "AGE", "COPIES")
+	for _, r := range app.Status.Revisions {
+		t.add(strconv.FormatInt(r.Revision, 10), r.Image, a.since(r.Created.Time), strconv.FormatInt(int64(r.Available), 10))
+	}
+	return t.section()
 }
 
 func (a *app) eventsCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "events KIND NAME", Short: "List what happened to one object, newest first",
+		Use: "events KIND NAME", Short: "List what happened to one resource, newest first",
 		Example: "  portico events bucket reports -n payments", Args: words(1, 2), ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.target(cmd.Context(), args)

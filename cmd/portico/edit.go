@@ -18,10 +18,10 @@ import (
 
 func (a *app) editCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "edit KIND NAME", Short: "Change an object in your editor", Args: words(1, 2),
-		Long: `Edit opens the object's YAML in $VISUAL or $EDITOR, and sends it when the editor ends. What the portal does not take is said at
-the top of the file, and the editor opens again; an unchanged file ends it. If somebody else changed the object in the
-meantime, nothing is overwritten, and your file is kept.`,
+		Use: "edit KIND NAME", Short: "Change a resource in your editor", Args: words(1, 2),
+		Long: `Edit opens the YAML of the resource in $VISUAL or $EDITOR, and sends it when the editor ends. If the portal refuses it, the editor
+opens again with the reason at the top of the file; save an unchanged file to give up. If somebody else changed the resource in
+the meantime, nothing is overwritten, and your file is kept.`,
 		Example: "  portico edit bucket reports -n payments", ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			editor := cmp.Or(a.env("VISUAL"), a.env("EDITOR"))

@@ -16,7 +16,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"frobnicate"}, "portico: there is no command \"frobnicate\"\n  See portico --help.\n"},
 		{[]string{"get", "--what"}, "portico: unknown flag: --what\n  See portico get --help.\n"},
 		{[]string{"wait", "bucket", "a", "--timeout", "soon"}, "See portico wait --help."},
-		{[]string{"describe"}, "portico: portico describe needs KIND NAME behind it\n  See portico describe --help.\n"},
+		{[]string{"events"}, "portico: portico events needs KIND NAME behind it\n  See portico events --help.\n"},
 		{[]string{"restart", "bucket", "shop", "now"}, "portico restart takes NAME only: leave out now"},
 		{[]string{"whoami", "jane"}, "portico whoami takes no words behind it: leave out jane"},
 		{[]string{"get", "-o", "xml"}, "want table, wide, json, yaml or name"},
@@ -24,8 +24,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"get", "-A", "-n", "x"}, "leave one of them out"},
 		{[]string{"get", "bucket", "a", "-A"}, "leave out -A"},
 		{[]string{"get", "-w", "-o", "yaml"}, "leave out -o yaml"},
-		{[]string{"get", "bucket", "a"}, "you may use payments or search"},
-		{[]string{"describe", "bucket"}, "name the kind and the object"},
+		{[]string{"get", "bucket", "a"}, "you can use payments or search"},
+		{[]string{"events", "bucket"}, "name the kind and the resource"},
 		{[]string{"request"}, "what? Name a kind"},
 		{[]string{"request", "bucket"}, "give the bucket a name"},
 		{[]string{"request", "poolgateway", "a"}, "cannot be requested"},
@@ -56,7 +56,7 @@ func TestExitCodesAndWordsOfThePortalsErrors(t *testing.T) {
 		body, want   string
 	}{
 		{401, 4, `{"detail": "the token is not valid here"}`, "portico: the token is not valid here\n  Run portico login, or set PORTICO_TOKEN to a token for this portal.\n"},
-		{403, 6, `{"detail": "you may not get it"}`, "portico: you may not get it\n  Ask those who manage access to the namespace; portico whoami says who you are here.\n"},
+		{403, 6, `{"detail": "you are not allowed to get it"}`, "portico: you are not allowed to get it\n  Ask those who manage access to the namespace; portico whoami says who you are here.\n"},
 		{404, 5, `{"detail": "not found"}`, "portico: not found\n  See what there is with portico get.\n"},
 		{422, 1, `{"detail": "not valid", "errors": [{"location": "query.x", "message": "is odd"}]}`, "portico: not valid\n  query.x: is odd\n"},
 		{422, 1, `{"detail": "not valid: x is odd", "errors": [{"location": "body.x", "message": "is odd"}]}`, "portico: not valid: x is odd\n"},

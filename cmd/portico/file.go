@@ -51,7 +51,7 @@ func (a *app) readFiles(path string) ([]document, error) {
 		all = append(all, docs...)
 	}
 	if len(all) == 0 {
-		return nil, usagef("%s has no objects in files that end in .yaml, .yml or .json; files in folders below it are not read", path)
+		return nil, usagef("%s has no files that end in .yaml, .yml or .json with resources in them; folders below it are not read", path)
 	}
 	return all, nil
 }
@@ -76,7 +76,7 @@ func (a *app) readFile(path string) ([]document, error) {
 	}
 	for i := range all {
 		if len(all) > 1 {
-			all[i].from = fmt.Sprintf("%s, object %d", path, i+1)
+			all[i].from = fmt.Sprintf("%s, resource %d", path, i+1)
 		}
 	}
 	return all, nil
@@ -132,7 +132,7 @@ func (a *app) objectsIn(path string, text []byte) ([]document, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(asJSON, &head); err != nil {
-		return nil, usagef("%s: this is not an object: begin with apiVersion, kind, metadata and spec", path)
+		return nil, usagef("%s: this is not a resource: begin with apiVersion, kind, metadata and spec", path)
 	}
 	d := document{from: path, text: text}
 	k, known := a.kinds.ByName(head.Kind)
@@ -162,7 +162,7 @@ func (a *app) inList(path string, items []json.RawMessage) ([]document, error) {
 // object parses the document. It is an error if its kind or its name is missing.
 func (d document) object() (*object, error) {
 	if d.kind.Name == "" {
-		return nil, usagef("%s: an object does not say its kind: add apiVersion and kind", d.from)
+		return nil, usagef("%s: a resource does not say its kind: add apiVersion and kind", d.from)
 	}
 	obj, err := d.kind.ParseYAML(d.text)
 	if err != nil {

@@ -24,8 +24,8 @@ type getFlags struct {
 func (a *app) getCommand() *cobra.Command {
 	f := getFlags{}
 	cmd := &cobra.Command{
-		Use: "get [KIND [NAME]]", Short: "Show what there is and how it is doing", Args: words(0, 2),
-		Long: `Get shows one object, those of a kind, or all of every kind. Without -n it shows every namespace that you may see.
+		Use: "get [KIND [NAME]]", Short: "List resources and their status", Args: words(0, 2),
+		Long: `Get shows one resource, those of a kind, or all of every kind. Without -n it shows every namespace that you have access to.
 
 The status is one word: Ready, In progress, Needs you, Paused or Deleting.`,
 		Example: `  portico get
@@ -36,12 +36,12 @@ The status is one word: Ready, In progress, Needs you, Paused or Deleting.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.get(cmd.Context(), slashed(args), f) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you may see, whatever $PORTICO_NAMESPACE says")
-	flags.BoolVarP(&f.watch, "watch", "w", false, "go on showing what changes, until you interrupt it")
+	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you have access to, whatever $PORTICO_NAMESPACE says")
+	flags.BoolVarP(&f.watch, "watch", "w", false, "keep showing what changes, until you interrupt it")
 	flags.StringVar(&f.Status, "status", "", "only what is in this `state`: "+orList(slugs()))
 	flags.StringVarP(&f.LabelSelector, "selector", "l", "", "only what has these `labels`, such as team=search,!trial")
 	flags.StringVarP(&f.Q, "query", "q", "", "only what has these `words` in name, kind, endpoint or requester")
-	flags.StringVar(&f.Sort, "sort", "", "by `what`: name, age (the youngest first) or status (what needs you first); -name turns it round")
+	flags.StringVar(&f.Sort, "sort", "", "by `what`: name, age (newest first) or status (what needs you first); -name reverses the order")
 	a.outputFlag(cmd, &f.format, formats)
 	a.complete(cmd, "status", slugs())
 	return cmd
@@ -82,7 +82,7 @@ func (a *app) get(ctx context.Context, args []string, f getFlags) error {
 
 func (a *app) getOne(ctx context.Context, args []string, f getFlags) error {
 	if f.all || f.ListResourcesOptions != (client.ListResourcesOptions{}) {
-		return usagef("one object is named: leave out -A and the filters")
+		return usagef("one resource is named: leave out -A and the filters")
 	}
 	t, err := a.target(ctx, args)
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *app) view(ctx context.Context, args []string, f getFlags) (view, error)
 // sayForbidden says which kinds a list leaves out.
 func (a *app) sayForbidden(kinds []string) {
 	if len(kinds) > 0 {
-		a.say("left out, because you may not list them here: %s", strings.Join(kinds, ", "))
+		a.say("left out, because you have no access to them here: %s", strings.Join(kinds, ", "))
 	}
 }
 

@@ -12,7 +12,7 @@ func TestObjectsInEachFormat(t *testing.T) {
 	c := newTerminal(t, p.url)
 	for format, want := range map[string]string{
 		"name": "s3bucket/a\ns3bucket/b\n",
-		"table": "NAMESPACE   KIND       NAME   STATUS      AGE   ENDPOINT   WHAT IS IN THE WAY\n" +
+		"table": "NAMESPACE   KIND       NAME   STATUS      AGE   ENDPOINT   WHY\n" +
 			"payments    S3Bucket   a      Ready       60m\n" +
 			"payments    S3Bucket   b      Needs you   60m              AWS says  [31mno.\n",
 	} {
@@ -114,7 +114,7 @@ func TestKindsThatMayNotBeListedAreNamed(t *testing.T) {
 	f := newPortal(t)
 	f.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("logs", "True", "")+`], "forbidden": ["sqsqueues", "webapps"]}`)
 	out, said := newTerminal(t, f.url).run(0, "get", "-n", "payments", "-o", "name")
-	if out != "s3bucket/logs\n" || said != "left out, because you may not list them here: sqsqueues, webapps\n" {
+	if out != "s3bucket/logs\n" || said != "left out, because you have no access to them here: sqsqueues, webapps\n" {
 		t.Errorf("shows %q and says %q", out, said)
 	}
 }

@@ -96,11 +96,13 @@ func TestTheDocumentationNamesEveryCommand(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	p := newPortal(t)
 	p.on("GET /resources?kind=s3buckets&limit=500", 200, `{"items": [`+bucket("alpha", "True", "")+`,`+bucket("beta", "True", "")+`]}`)
+	p.on("GET /resources?limit=500", 200, `{"items": [`+bucket("alpha", "True", "")+`]}`)
 	c := newTerminal(t, p.url)
 	for line, want := range map[string]string{
 		"get buc":         "bucket\tS3Bucket is object storage",
 		"get s3b":         "s3buckets\tS3Bucket is object storage",
 		"get bucket al":   "alpha\tpayments\n:4",
+		"describe al":     "alpha\tpayments\n:4",
 		"delete bucket b": "beta\tpayments\n:4",
 		"get -n p":        "payments\n:4",
 		"get -o j":        "json\n:4",

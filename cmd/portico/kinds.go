@@ -77,11 +77,20 @@ func (t target) current(ctx context.Context) (*result, error) {
 	return t.objects().Get(ctx, t.name, client.GetOptions{CacheControl: "no-cache"})
 }
 
+// found returns the target with its object as Kubernetes has it now.
+func (t target) found(ctx context.Context) (target, *object, error) {
+	got, err := t.current(ctx)
+	if err != nil {
+		return t, nil, err
+	}
+	return t, &got.Object, nil
+}
+
 // target understands KIND NAME and KIND/NAME.
 func (a *app) target(ctx context.Context, args []string) (target, error) {
 	args = slashed(args)
 	if len(args) != 2 {
-		return target{}, usagef("name the kind and the object, such as bucket reports")
+		return target{}, usagef("name the kind and the resource, such as bucket reports")
 	}
 	k, err := a.kindNamed(args[0])
 	if err != nil {
@@ -93,7 +102,7 @@ func (a *app) target(ctx context.Context, args []string) (target, error) {
 	}
 	t := target{kind: k, name: args[1], api: c}
 	if t.name == "" || strings.Contains(t.name, "/") {
-		return t, usagef("%q is no name of an object", t.name)
+		return t, usagef("%q is not the name of a resource", t.name)
 	}
 	if k.Namespaced {
 		t.namespace, err = a.inNamespace(ctx, c)
@@ -122,7 +131,7 @@ func (a *app) kindsCommand() *cobra.Command {
 					return err
 				}
 				if format != "table" {
-					return usagef("the fields of a kind are a table: leave out -o %s; the API's document has them as a schema", format)
+					return usagef("the fields of a kind are a table: leave out -o %s. The OpenAPI document of the portal has them as a schema", format)
 				}
 				return a.fields(k)
 			}
@@ -145,7 +154,7 @@ func (a *app) listKinds(ctx context.Context, format string) error {
 	if format != "table" {
 		return a.encode(format, offered)
 	}
-	t := a.table("NAME", "KIND", "SHORT", "YOU MAY", "WHAT IT IS")
+	t := a.table("NAME", "KIND", "SHORT", "YOU CAN", "WHAT IT IS")
 	for _, item := range offered.Items {
 		may := ""
 		if item.CanCreate != nil {

@@ -124,7 +124,7 @@ func (a *app) logoutCommand() *cobra.Command {
 func (a *app) whoamiCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "whoami", Short: "Say who you are at the portal, and where you may do something", Args: words(0, 0),
+		Use: "whoami", Short: "Show who you are at the portal, and which namespaces you can use", Args: words(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.api()

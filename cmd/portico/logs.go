@@ -17,8 +17,8 @@ import (
 func (a *app) logsCommand() *cobra.Command {
 	opts, follow := client.LogsOptions{}, false
 	cmd := &cobra.Command{
-		Use: "logs NAME", Short: "Print the log of an application", Args: words(1, 2),
-		Long:              "Logs prints the last lines of one Pod of an application: of the newest one, if none is named.",
+		Use: "logs NAME", Short: "Print the log of a web app", Args: words(1, 2),
+		Long:              "Logs prints the last lines of one Pod of a web app: of the newest one, if none is named.",
 		Example:           "  portico logs shop -n payments -f\n  portico logs shop -n payments --tail 1000 --previous",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.logs(cmd.Context(), args, opts, follow) },
@@ -26,7 +26,7 @@ func (a *app) logsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is written, until the container ends or you interrupt it")
 	flags.StringVar(&opts.Pod, "pod", "", "`name` of the Pod; default: the newest")
-	flags.StringVarP(&opts.Container, "container", "c", "", "`name` of the container; default: the application's")
+	flags.StringVarP(&opts.Container, "container", "c", "", "`name` of the container; default: that of the web app")
 	flags.Int64Var(&opts.Tail, "tail", 200, "how `many` of the last lines, 5000 at most")
 	flags.BoolVar(&opts.Previous, "previous", false, "of the run before the last restart")
 	flags.BoolVar(&opts.Timestamps, "timestamps", false, "with the time in front of each line")
@@ -53,7 +53,7 @@ func (a *app) followLog(parts iter.Seq2[client.LogPart, error]) error {
 	begun := false
 	for part, err := range parts {
 		if _, away := errors.AsType[*client.UnreachableError](err); begun && away {
-			return fmt.Errorf("the log broke off, and may go on: %w; run the command again to read on", err)
+			return fmt.Errorf("the connection to the log ended: %w; run the command again to continue", err)
 		}
 		begun = true
 		switch {

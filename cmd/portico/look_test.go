@@ -9,7 +9,7 @@ import (
 func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 	const (
 		allowed   = `{"items": [{"type": "Normal", "reason": "Created", "message": "made it", "count": 2, "time": "2026-01-02T03:00:05Z"}]}`
-		forbidden = `{"detail": "you may not list events in namespace payments"}`
+		forbidden = `{"detail": "you are not allowed to list events in namespace payments"}`
 		checked   = `{"state": "checked", "lastChecked": "2026-01-02T03:03:05Z", "message": "all is as declared", "live": {"Messages": "7"}}`
 	)
 	for _, c := range []struct {
@@ -19,9 +19,9 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 		shown          []string
 		said           string
 	}{
-		{"all of it", reply{status: 200, body: allowed}, reply{status: 200, body: checked}, 0, []string{"Last checked: 60s ago: all is as declared", "Messages:     7", "Normal   Created   4m    2       made it"}, ""},
-		{"without the right to events", reply{status: 403, body: forbidden}, reply{status: 200, body: checked}, 0, []string{"all is as declared"}, "The events are not shown: you may not list events in namespace payments\n"},
-		{"without the right to checks", reply{status: 200, body: allowed}, reply{status: 403, body: `{"detail": "you may not get it"}`}, 0, []string{"made it"}, "The checks are not shown: you may not get it\n"},
+		{"all of it", reply{status: 200, body: allowed}, reply{status: 200, body: checked}, 0, []string{"Last checked:    60s ago: all is as declared", "Messages:        7", "Normal   Created   4m    2       made it"}, ""},
+		{"without the right to events", reply{status: 403, body: forbidden}, reply{status: 200, body: checked}, 0, []string{"all is as declared"}, "The events are not shown: you are not allowed to list events in namespace payments\n"},
+		{"without the right to checks", reply{status: 200, body: allowed}, reply{status: 403, body: `{"detail": "you are not allowed to get it"}`}, 0, []string{"made it"}, "The checks are not shown: you are not allowed to get it\n"},
 		{"while events cannot be read", reply{status: 500, body: `{"detail": "went wrong"}`}, reply{status: 200, body: checked}, 1, []string{"all is as declared"}, "portico: went wrong\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 			p.on("GET "+buckets+"/a/events", c.events.status, c.events.body)
 			p.on("GET "+buckets+"/a/checks", c.checks.status, c.checks.body)
 			out, said := newTerminal(t, p.url).run(c.code, "describe", "bucket", "a")
-			for _, want := range append(c.shown, "Name:", "CONDITION") {
+			for _, want := range append(c.shown, "Name:", "STEP", "AWS account:     aws", "Ready   done    30m") {
 				if !strings.Contains(out, want) {
 					t.Errorf("lacks %q: %s", want, out)
 				}
@@ -39,6 +39,46 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 				t.Errorf("said %q, want %q", said, c.said)
 			}
 		})
+	}
+}
+
+// nowhere makes the portal answer that no kind has an object of the name.
+func (f *fake) nowhere(name string) {
+	for _, plural := range []string{"s3buckets", "rdsinstances", "databaseusers", "gatewayhostnamerequests", "sqsqueues", "accessbindings", "snstopics", "ec2instances", "webapps"} {
+		f.on("GET /namespaces/payments/"+plural+"/"+name, 404, noSuch)
+	}
+}
+
+func TestDescribingByNameAlone(t *testing.T) {
+	p := newPortal(t)
+	p.nowhere("shop")
+	p.on("GET "+shop, 200, webapp(`"image": "shop:2"`), "ETag", etag)
+	p.on("GET "+shop+"/events", 200, `{"items": []}`)
+	p.on("GET "+shop+"/checks", 200, `{"state": "unchecked"}`)
+	term := newTerminal(t, p.url)
+	out, _ := term.run(0, "describe", "shop")
+	for _, want := range []string{
+		"Kind:            Web app (WebApp)", "Rolled out              waiting                    Not started yet.", "Ready                   done\n",
+		"VERSION   IMAGE    AGE   COPIES\n3         shop:2   60m   2\n2         shop:1   24h   0\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("lacks %q: %s", want, out)
+		}
+	}
+	if n := p.times("GET /me"); n != 1 {
+		t.Errorf("asked %d times for the namespace", n)
+	}
+	p.on("GET "+buckets+"/shop", 200, bucket("shop", "True", ""), "ETag", etag)
+	if _, said := term.run(2, "describe", "shop"); !strings.Contains(said, "there is a bucket shop and a web app shop: name the kind too, such as bucket shop") {
+		t.Errorf("said %q", said)
+	}
+	p.nowhere("shop")
+	if _, said := term.run(5, "describe", "shop"); said != "portico: nothing here is called shop\n  See what there is with portico get.\n" {
+		t.Errorf("said %q", said)
+	}
+	p.on("GET "+databases+"/shop", 403, `{"status": 403, "detail": "you are not allowed to get it"}`)
+	if _, said := term.run(5, "describe", "shop"); !strings.Contains(said, "nothing here is called shop, as far as you can look: you have no access to rdsinstances\n") {
+		t.Errorf("said %q", said)
 	}
 }
 
@@ -53,7 +93,7 @@ func TestFollowingALog(t *testing.T) {
 	}{
 		{"to its end", sse("waiting", `{"message": "it starts"}`) + lines + sse("end", `{"reason": "ended", "message": "the container has ended"}`) + sse("finished", `{}`), 0, "a\nb\n", "it starts\nthe container has ended\n"},
 		{"whose reader lost it", lines + sse("end", `{"reason": "lost", "message": "the connection to the log is lost"}`), 1, "a\nb\n", "portico: the connection to the log is lost\n"},
-		{"that breaks off", lines, 1, "a\nb\n", "portico: the log broke off, and may go on: "},
+		{"that breaks off", lines, 1, "a\nb\n", "portico: the connection to the log ended: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPortal(t)
@@ -66,8 +106,8 @@ func TestFollowingALog(t *testing.T) {
 	}
 	t.Run("that may not be read", func(t *testing.T) {
 		p := newPortal(t)
-		p.on("GET "+shop+"/logs?follow=true&tail=200", 403, `{"detail": "you may not get pods/log"}`)
-		if _, said := newTerminal(t, p.url).run(6, "logs", "shop", "-f"); !strings.HasPrefix(said, "portico: you may not get pods/log\n") {
+		p.on("GET "+shop+"/logs?follow=true&tail=200", 403, `{"detail": "you are not allowed to get pods/log"}`)
+		if _, said := newTerminal(t, p.url).run(6, "logs", "shop", "-f"); !strings.HasPrefix(said, "portico: you are not allowed to get pods/log\n") {
 			t.Errorf("says %q", said)
 		}
 	})

@@ -94,7 +94,7 @@ func contents(list []object) []map[string]any {
 
 // listHead is the head of lists; a list that grows line by line has room for what may come.
 var (
-	listHead   = []string{"NAMESPACE", "KIND", "NAME", "STATUS", "AGE", "ENDPOINT", "WHAT IS IN THE WAY"}
+	listHead   = []string{"NAMESPACE", "KIND", "NAME", "STATUS", "AGE", "ENDPOINT", "WHY"}
 	listWidths = []int{12, 12, 20, 11, 5, 20}
 )
 

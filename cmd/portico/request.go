@@ -26,14 +26,19 @@ type requestFlags struct {
 func (a *app) requestCommand() *cobra.Command {
 	f := requestFlags{}
 	cmd := &cobra.Command{
-		Use: "request KIND NAME --set FIELD=VALUE…", Short: "Request something new", Args: words(0, 2),
-		Long: `Request makes a new object. Its fields come from --set, from a file, or from both: --set wins.
+		Use: "request [KIND [NAME]] --set FIELD=VALUE…", Short: "Request something new", Args: words(0, 2),
+		Long: `Request creates a new resource. Its fields come from --set, from a file, or from both: --set wins.
 
-FIELD is a path below spec, as portico kinds KIND lists them; the name of an object that is referred to may stand for the
-reference. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.
+FIELD is a path below spec, as portico kinds KIND lists them; for a reference, the name of the other resource
+is enough. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.
 
-Without a file, deletionPolicy is what the team wants unless --set says it; a file that leaves it out gets the default of its kind.`,
-		Example: `  portico request bucket reports -n payments --set providerRef=aws --set versioning=Enabled --wait
+On a terminal, request asks for the kind, the name and the required fields that you leave out, shows what it will make and asks
+whether to go on. In scripts it asks nothing.
+
+Without providerRef, the request uses the AWS account that the team prefers, or the only one that it can use. Without a file,
+deletionPolicy is what the team wants unless --set says it; a file that leaves it out gets the default of its kind.`,
+		Example: `  portico request database
+  portico request bucket reports -n payments --set versioning=Enabled --wait
   portico request bucket reports -n payments --set providerRef=aws --set tags.cost-center=4711 --dry-run
   portico request -f bucket.yaml -n payments`,
 		ValidArgsFunction: a.completeNewObject,
@@ -41,8 +46,8 @@ Without a file, deletionPolicy is what the team wants unless --set says it; a fi
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "`field=value`, once for each field")
-	flags.StringVarP(&f.file, "file", "f", "", "`path` of a YAML file with one object; - is standard input")
-	flags.StringVarP(&f.format, "output", "o", "", "print the object too, in this `format`: "+orList(formats))
+	flags.StringVarP(&f.file, "file", "f", "", "`path` of a YAML file with one resource; - is standard input")
+	flags.StringVarP(&f.format, "output", "o", "", "print the resource too, in this `format`: "+orList(formats))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check it and show it with its defaults as YAML, but request nothing")
 	a.waitFlags(cmd, &f.wait, &f.timeout, "wait until it is Ready")
 	a.complete(cmd, "output", formats)
@@ -51,22 +56,38 @@ Without a file, deletionPolicy is what the team wants unless --set says it; a fi
 }
 
 func (a *app) request(ctx context.Context, args []string, f requestFlags) error {
-	obj, k, err := a.wanted(args, f)
-	if err != nil {
-		return err
-	}
 	if f.format != "" {
 		if err := checkFormat(f.format, formats); err != nil {
 			return err
 		}
 	}
+	asked := false
+	if a.asks && f.file == "" {
+		d := dialog{app: a, set: f.set}
+		if err := d.run(ctx, args); err != nil {
+			return err
+		}
+		args, f.set, asked = []string{d.kind.Name, d.name}, d.set, d.asked
+	}
+	obj, k, err := a.wanted(args, f)
+	if err != nil {
+		return err
+	}
 	t, err := a.requested(ctx, obj, k)
-	if err == nil && f.file == "" { // what a file leaves out, it means to
-		err = beginAsTheTeam(ctx, t, obj)
+	if err == nil {
+		err = begin(ctx, t, obj, f.file != "")
+	}
+	if err == nil && asked && !f.dryRun {
+		err = a.agreed(ctx, t, obj, f.set)
 	}
 	if err != nil {
 		return err
 	}
+	return a.create(ctx, t, obj, f)
+}
+
+// create requests the object, or shows it with --dry-run.
+func (a *app) create(ctx context.Context, t target, obj *object, f requestFlags) error {
 	options := client.CreateOptions{}
 	if f.dryRun {
 		options.DryRun = dryRun
@@ -79,7 +100,7 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 	if f.dryRun {
 		return a.shown(&made.Object)
 	}
-	a.say("Requested %s%s.", refOf(k, t.name), inWords(t.namespace))
+	a.say("Requested %s%s.", refOf(t.kind, t.name), inWords(t.namespace))
 	if f.wait {
 		if made.Object, err = a.awaitThis(ctx, t, &made.Object, untilReady, f.timeout); err != nil {
 			return err
@@ -102,18 +123,49 @@ func (a *app) requested(ctx context.Context, obj *object, k catalog.Kind) (targe
 	return t, err
 }
 
-// beginAsTheTeam fills in what the team that has the namespace wants to become of things when their objects are deleted, as the
-// portal's forms do, unless the object says it.
-func beginAsTheTeam(ctx context.Context, t target, obj *object) error {
-	const field = "deletionPolicy"
-	if !t.kind.Has(field) || catalog.TextAt(obj, "spec", field) != "" {
+// providerField names the AWS account of a request.
+const providerField = "spec.providerRef"
+
+// begin fills in what the object leaves open, as the portal's forms do: the AWS account and, unless it is from a file, what the team
+// wants to happen in AWS when objects are deleted.
+func begin(ctx context.Context, t target, obj *object, fromFile bool) error {
+	const policy = "deletionPolicy"
+	wantsPolicy := !fromFile && t.kind.Has(policy) && catalog.TextAt(obj, "spec", policy) == ""
+	wantsProvider := t.kind.Has("providerRef") && catalog.TextAt(obj, "spec", "providerRef", "name") == ""
+	if !wantsPolicy && !wantsProvider {
 		return nil
 	}
 	offered, err := t.api.ListCatalog(ctx, client.ListCatalogOptions{Namespace: t.namespace})
-	if err != nil || offered.Defaults == nil || !t.kind.Chooses(field, offered.Defaults.DeletionPolicy) {
+	if err != nil {
 		return err
 	}
-	return unstructured.SetNestedField(obj.Object, offered.Defaults.DeletionPolicy, "spec", field)
+	name := provider(offered)
+	if wantsProvider && name == "" && len(offered.Providers) > 1 {
+		return usagef("which AWS account? Name it with --set providerRef=NAME: %s can use %s", clean(t.namespace), orList(providers(offered)))
+	}
+	if wantsProvider && name != "" {
+		err = unstructured.SetNestedField(obj.Object, name, "spec", "providerRef", "name")
+	}
+	if d := offered.Defaults; err == nil && wantsPolicy && d != nil && t.kind.Chooses(policy, d.DeletionPolicy) {
+		err = unstructured.SetNestedField(obj.Object, d.DeletionPolicy, "spec", policy)
+	}
+	return err
+}
+
+// provider returns the AWS account of requests that name none, or "".
+func provider(offered *client.Catalog) string {
+	if offered.Defaults == nil {
+		return ""
+	}
+	return offered.Defaults.Provider
+}
+
+func providers(offered *client.Catalog) []string {
+	names := make([]string, 0, len(offered.Providers))
+	for _, p := range offered.Providers {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // dryRun asks the API what would happen.
@@ -141,7 +193,7 @@ func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, erro
 	var k catalog.Kind
 	var err error
 	if len(args) > 0 {
-		if k, err = a.kindNamed(args[0]); err != nil {
+		if k, err = a.requestable(args[0]); err != nil {
 			return nil, k, err
 		}
 	}
@@ -153,8 +205,8 @@ func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, erro
 	if k.Name == "" {
 		return nil, k, usagef("what? Name a kind and a name, such as bucket reports, or a file with -f")
 	}
-	if k.KeptBy != "" {
-		return nil, k, usagef("%s cannot be requested: it is kept by %s", spoken.A(strings.ToLower(k.Title)), k.KeptBy)
+	if err := requestable(k); err != nil {
+		return nil, k, err
 	}
 	obj, err := withSet(k, base, f.set)
 	if err != nil {
@@ -169,6 +221,22 @@ func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, erro
 	return obj, k, nil
 }
 
+// requestable finds a kind that teams request.
+func (a *app) requestable(name string) (catalog.Kind, error) {
+	k, err := a.kindNamed(name)
+	if err == nil {
+		err = requestable(k)
+	}
+	return k, err
+}
+
+func requestable(k catalog.Kind) error {
+	if k.KeptBy != "" {
+		return usagef("%s cannot be requested: it is managed by %s", spoken.A(strings.ToLower(k.Title)), k.KeptBy)
+	}
+	return nil
+}
+
 // fromFile reads the one object in a file, of kind k if that is known already.
 func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, error) {
 	all, err := a.readFile(path)
@@ -176,7 +244,7 @@ func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, erro
 	case err != nil:
 		return nil, k, err
 	case len(all) != 1:
-		return nil, k, usagef("%s has %d objects, and one is requested at a time: portico apply -f takes several", path, len(all))
+		return nil, k, usagef("%s has %d resources, and request takes one at a time: portico apply -f takes several", path, len(all))
 	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.Name != k.Name:
 		return nil, k, usagef("%s has %s, not %s", path, spoken.A(all[0].kind.Name), spoken.A(k.Name))
 	case k.Name == "":

@@ -23,9 +23,9 @@ const maxValue = 1 << 20
 func (a *app) secretCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "secret", Short: "Set values of Secrets, which are never shown", Args: words(0, 0),
-		Long: `Secret writes the values that web apps take from Secrets (env and envFrom), and passwords that a spec names. They cannot be read
-here: only names, keys and times are listed. It takes the right to create or update Secrets in the namespace, such as the
-ClusterRole portico-secret-writer gives, and works with Secrets that were made here, or that have the label
+		Long: `Secret writes the values that web apps take from Secrets (env and envFrom), and passwords that a spec names. You
+cannot read values here: only names, keys and times are listed. You need the right to create or update Secrets in the namespace,
+such as the ClusterRole portico-secret-writer gives. It works with Secrets that were created here, or that have the label
 portico.dev/secret-values=true.`,
 		Example: `  portico secret set shop token -n payments
   portico secret list -n payments`,
@@ -39,10 +39,10 @@ portico.dev/secret-values=true.`,
 func (a *app) setSecretCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "set NAME KEY…", Short: "Set values of a Secret, and make it if need be", Args: words(2, 1000), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Set asks for the value of each KEY, without showing it. KEY=@FILE takes it from a file, KEY=- from standard input, in which a line
-break at the end is no part of it. Values are not taken from the command line: other programs see it, and shells remember it.
+		Long: `Set asks for the value of each KEY, without showing it. KEY=@FILE reads it from a file, KEY=- from standard input without the line
+break at the end. It does not take values from the command line: other programs can see it, and shells remember it.
 
-Other keys of the Secret stay as they are, whoever sets them meanwhile. All values of a Secret have 1 MiB together at most.`,
+Other keys of the Secret stay as they are. All values of a Secret together can have 1 MiB at most.`,
 		Example: `  portico secret set shop token -n payments
   portico secret set shop tls.crt=@server.crt tls.key=@server.key -n payments
   vault read -field=token secret/shop | portico secret set shop token=- -n payments`,

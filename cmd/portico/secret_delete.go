@@ -14,8 +14,8 @@ func (a *app) deleteSecretCommand() *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use: "delete NAME [KEY…]", Short: "Delete keys of a Secret, or all of it, after asking", Args: words(1, 1000), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `With keys, delete removes those, and the others stay; without, it deletes the Secret. It says what uses the Secret, and asks. There is
-no way back: nobody can read the values first, here.`,
+		Long: `With keys, delete removes those keys only. Without keys, it deletes the Secret. It says what uses the Secret, and asks. You cannot undo
+it, and you cannot read the values here first.`,
 		Example: "  portico secret delete shop old-token -n payments\n  portico secret delete shop -n payments --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.deleteSecret(cmd.Context(), args[0], args[1:], yes)
@@ -27,7 +27,7 @@ no way back: nobody can read the values first, here.`,
 
 func (a *app) deleteSecret(ctx context.Context, name string, keys []string, yes bool) error {
 	if !yes && !a.asks {
-		return usagef("nobody can be asked here whether you mean it: add --yes")
+		return usagef("portico cannot ask here whether you mean it: add --yes")
 	}
 	c, ns, err := a.apiInNamespace(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *app) deleteSecret(ctx context.Context, name string, keys []string, yes 
 		return err
 	}
 	if !yes {
-		if err := a.saySecretUse(is, what); err != nil {
+		if err := a.saySecretUse(ctx, is, what); err != nil {
 			return err
 		}
 	}
@@ -92,10 +92,10 @@ func hasKeys(is client.SecretValues, keys []string) error {
 }
 
 // saySecretUse says what will go and what uses it, and asks.
-func (a *app) saySecretUse(is client.SecretValues, what string) error {
-	a.say("%s will be deleted. There is no way back.", what)
+func (a *app) saySecretUse(ctx context.Context, is client.SecretValues, what string) error {
+	a.say("%s will be deleted. This cannot be undone.", what)
 	for _, u := range is.UsedBy {
 		a.say("%s %s uses it, and cannot start without it.", clean(u.Kind), clean(u.Name))
 	}
-	return a.confirmed()
+	return a.confirmed(ctx)
 }

@@ -42,7 +42,7 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 		code   int
 		said   string
 	}{
-		{403, `{"status": 403, "detail": "you may not delete sessions"}`, 6, "you may not delete sessions"},
+		{403, `{"status": 403, "detail": "you are not allowed to delete sessions"}`, 6, "you are not allowed to delete sessions"},
 		{422, `{"status": 422, "detail": "oidc:ops is a group", "errors": [{"location": "query.user", "message": "oidc:ops is a group"}]}`, 1, "portico: oidc:ops is a group\n"},
 	} {
 		p := newPortal(t)

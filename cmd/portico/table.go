@@ -56,6 +56,18 @@ func (t *table) write() error {
 	return err
 }
 
+// section writes the table and an empty line; a table without rows is left out.
+func (t *table) section() error {
+	if len(t.rows) == 0 {
+		return nil
+	}
+	if err := t.write(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(t.out, "\n")
+	return err
+}
+
 func (t *table) line(b *strings.Builder, row []string, widths []int) {
 	last := len(row) - 1
 	for last > 0 && row[last] == "" {

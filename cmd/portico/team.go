@@ -16,8 +16,8 @@ import (
 func (a *app) teamCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "team", Short: "Look after teams: their members, and what they can use", Args: words(0, 0),
-		Long: `A team is a group of people with namespaces of their own. Platform admins make teams and say what they can have; owners of a
-team decide who its members are. Groups and users are named as Kubernetes knows them, with the portal's prefix, such as oidc:growth.`,
+		Long: `A team is a group of people with their own namespaces. Platform admins create teams and decide what they can have; owners of a team
+decide who its members are. Name groups and users as Kubernetes knows them, with the portal's prefix, such as oidc:growth.`,
 		Example: `  portico team create growth --set title=Growth --member group:oidc:team-growth=Developer --account development --wait
   portico team add-member growth user:oidc:jo@example.com --role Viewer
   portico team suspend growth`,
@@ -80,8 +80,8 @@ func (a *app) teamCreateCommand() *cobra.Command {
 	f := createTeamFlags{}
 	cmd := &cobra.Command{
 		Use: "create TEAM", Short: "Make a team, for platform admins", Args: words(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Create makes a team with its namespaces: one of the team's name unless --set namespaces.0.name=NAME names others. What --set takes
-lists portico kinds team. A team described in a file is made with portico apply -f.`,
+		Long: `Create creates a team with its namespaces: one with the name of the team, unless --set namespaces.0.name=NAME names others. portico
+kinds team lists what --set takes. portico apply -f creates a team from a file.`,
 		Example: `  portico team create growth --member group:oidc:team-growth=Developer --account development --wait
   portico team create growth --set quotas.resources.0.kind=S3Bucket --set quotas.resources.0.max=10 --dry-run`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.createTeam(cmd.Context(), args[0], f) },
@@ -171,14 +171,14 @@ func (a *app) suspendCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "suspend TEAM", Short: "Let the members of a team only look", Args: words(1, 1), ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
 		Example: "  portico team suspend growth\n  portico team suspend growth --yes",
-		Long:    "Suspend takes from all members what goes beyond looking, after asking. What runs goes on.",
+		Long:    "Suspend asks first, and then removes all rights of the members but to look. Everything keeps running.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes {
 				if !a.asks {
-					return usagef("nobody can be asked here whether you mean it: add --yes")
+					return usagef("portico cannot ask here whether you mean it: add --yes")
 				}
-				a.say("The members of team %s will only be able to look. What runs goes on.", clean(args[0]))
-				if err := a.confirmed(); err != nil {
+				a.say("The members of team %s will only be able to look. Everything keeps running.", clean(args[0]))
+				if err := a.confirmed(cmd.Context()); err != nil {
 					return err
 				}
 			}
@@ -226,7 +226,7 @@ func (a *app) deleteTeamCommand() *cobra.Command {
 		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !a.asks {
-				return usagef("nobody can be asked here whether you mean it: add --yes")
+				return usagef("portico cannot ask here whether you mean it: add --yes")
 			}
 			t, err := a.teamTarget(args[0])
 			if err == nil {

@@ -40,9 +40,9 @@ func (a *app) waitCommand() *cobra.Command {
 	var condition string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "wait KIND NAME", Short: "Wait until an object is ready, or deleted", Args: words(1, 2),
-		Long: `Wait says on the way what is in the way. It exits with 0 when it is done, with 3 when that took too long, and with 5 when
-there is no such object to become ready.`,
+		Use: "wait KIND NAME", Short: "Wait until a resource is ready, or deleted", Args: words(1, 2),
+		Long: `Wait prints the status whenever it changes. It exits with 0 when the resource is ready or deleted, with 3 when that takes
+longer than --timeout, and with 5 when there is no such resource.`,
 		Example: `  portico wait bucket reports -n payments
   portico wait database orders -n payments --for deleted --timeout 30m`,
 		ValidArgsFunction: a.completeObjects,
@@ -62,7 +62,7 @@ there is no such object to become ready.`,
 			if _, err := a.await(cmd.Context(), t, u, timeout); err != nil {
 				return err
 			}
-			a.say("%s%s is %s.", refOf(t.kind, t.name), inWords(t.namespace), u.word)
+			a.sayReached(t, u)
 			return nil
 		},
 	}
@@ -70,6 +70,19 @@ there is no such object to become ready.`,
 	a.complete(cmd, "for", []string{untilReady.word, untilDeleted.word})
 	a.waitFlags(cmd, nil, &timeout, "")
 	return cmd
+}
+
+func (a *app) sayReached(t target, u until) {
+	a.say("%s%s is %s.", refOf(t.kind, t.name), inWords(t.namespace), u.word)
+}
+
+// ready waits until the object is ready as it was just written, and says so.
+func (a *app) ready(ctx context.Context, t target, written *object, timeout time.Duration) error {
+	_, err := a.awaitThis(ctx, t, written, untilReady, timeout)
+	if err == nil {
+		a.sayReached(t, untilReady)
+	}
+	return err
 }
 
 // await waits for the object as Kubernetes has it now; see awaitThis.
@@ -125,7 +138,7 @@ func (w *waiting) take(ctx context.Context, change client.Change[object]) error 
 	uid := string(w.last.GetUID())
 	switch {
 	case change.Left != nil && change.Left.Reason == "forbidden":
-		return &forbiddenError{fmt.Sprintf("you may no longer see %s%s, so nobody knows here whether it is %s: ask who manages access to it",
+		return &forbiddenError{fmt.Sprintf("you no longer have access to %s%s, so that portico cannot see whether it is %s: ask who manages access to it",
 			refOf(w.kind, w.name), inWords(w.target.namespace), w.word)}
 	case change.Left != nil && change.Left.UID == uid:
 		return w.left()

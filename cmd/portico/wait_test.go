@@ -44,7 +44,7 @@ func TestWaitingSaysWhatIsInTheWay(t *testing.T) {
 		{"what is deleted before the watch begins", snapshot(), slow, slow, nil, 1, deleted},
 		{"what is made again instead", snapshot(slow) + changed(namesake), slow, namesake, nil, 1, waits + deleted},
 		{"although a namesake was there before", snapshot(namesake) + left("other", "gone") + changed(ready), slow, slow, nil, 0, "Ready\nbucket a in payments is ready.\n"},
-		{"what may no longer be seen", snapshot(slow) + left("u", "forbidden"), slow, slow, nil, 6, waits + "portico: you may no longer see bucket a in payments, so nobody knows here whether it is ready: ask who manages access to it\n"},
+		{"what may no longer be seen", snapshot(slow) + left("u", "forbidden"), slow, slow, nil, 6, waits + "portico: you no longer have access to bucket a in payments, so that portico cannot see whether it is ready: ask who manages access to it\n"},
 		{"until it is gone", snapshot(slow) + left("u", "gone"), slow, slow, []string{"--for", "deleted"}, 0, waits + "bucket a in payments is deleted.\n"},
 		{"until it is gone, and not forbidden", snapshot(slow) + left("u", "forbidden"), slow, slow, []string{"--for", "deleted"}, 6, "ask who manages access to it\n"},
 		{"until it is gone, and not one before it", snapshot(slow) + left("other", "gone") + left("u", "gone"), slow, slow, []string{"--for", "deleted"}, 0, "bucket a in payments is deleted.\n"},

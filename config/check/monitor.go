@@ -52,7 +52,7 @@ func (r Result) Failure() error {
 	case r.Err != nil:
 		return fmt.Errorf("not looked at yet: %w", r.Err)
 	}
-	return errors.New("not looked at yet")
+	return errors.New("not checked yet")
 }
 
 // Monitor repeats checks, and remembers what they found. Use NewMonitor. It is safe for concurrent use, and a Runnable of

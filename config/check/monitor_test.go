@@ -39,7 +39,7 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 			a := answers[min(int(asked.Add(1)), len(answers))-1]
 			return a.problems, a.err
 		}})
-		if err := m.Results()[0].Failure(); err == nil || err.Error() != "not looked at yet" {
+		if err := m.Results()[0].Failure(); err == nil || err.Error() != "not checked yet" {
 			t.Errorf("before the first look: %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -28,7 +28,7 @@ func (o *Objects) create(ctx context.Context, d declaration, into client.Object)
 	made := d.object.DeepCopy()
 	err := o.applier.Client.Create(ctx, made, client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
-		return engine.Wait(v1alpha1.ReasonMadeAtTheSameTime, recheckAfter, "the %s was made by somebody else at the same time", d.String())
+		return engine.Wait(v1alpha1.ReasonMadeAtTheSameTime, recheckAfter, "the %s was created by somebody else at the same time", d.String())
 	}
 	if err != nil {
 		return explainRefusal(d.String(), "create", err)

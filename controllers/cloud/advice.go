@@ -23,7 +23,7 @@ var advices = map[errorClass]advice{
 	throttled: {v1alpha1.ReasonThrottled, 5 * time.Second, "AWS limits the rate of calls; Portico slows down and goes on"},
 	busy:      {v1alpha1.ReasonBusy, 10 * time.Second, "AWS is still at work on this resource; Portico tries again"},
 	denied:    {v1alpha1.ReasonAccessDenied, 0, "The provider's identity lacks this permission: ask a platform admin to grant it" + byItself},
-	notReady:  {v1alpha1.ReasonAccountNotReady, 0, "The account may not use this service of AWS: ask a platform admin to see to it in AWS" + byItself},
+	notReady:  {v1alpha1.ReasonAccountNotReady, 0, "The account cannot use this service of AWS: ask a platform admin to enable it in AWS" + byItself},
 	badCredentials: {
 		v1alpha1.ReasonCredentialsRejected, 0,
 		"AWS does not accept the provider's credentials: ask a platform admin to renew them" + byItself,
@@ -47,7 +47,7 @@ var advices = map[errorClass]advice{
 const (
 	subscribe  = "The account is not subscribed to this service of AWS, or was opened a short while ago: ask a platform admin to activate the service in AWS, and if the account is new to complete its sign-up" + byItself
 	askSupport = ": ask a platform admin to take it up with AWS Support" + byItself
-	keyOff     = "The KMS key is disabled, or about to be deleted: ask whoever keeps the key to enable it, or name another key in the spec; Portico tries again at once after an edit, and by itself at least every 5 minutes"
+	keyOff     = "The KMS key is disabled, or about to be deleted: ask the owner of the key to enable it, or name another key in the spec; Portico tries again at once after an edit, and by itself at least every 5 minutes"
 	keyGone    = "AWS does not find the KMS key in this region, or does not let the provider's identity see it: name another key in the spec, or ask a platform admin to check the key's policy; Portico tries again at once after an edit"
 	keyUsage   = "The KMS key is not one for this use: name a symmetric key for encryption in the spec; Portico tries again at once after an edit"
 	fewerTags  = "AWS takes 50 tags of a resource, those of Portico and of the provider included: leave some out of spec.tags, or ask a platform admin to set fewer for all; Portico tries again at once after an edit"

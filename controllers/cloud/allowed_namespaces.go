@@ -28,7 +28,7 @@ func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMeta
 	case err != nil:
 		return err
 	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s may not use provider %s any more; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
+	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s can no longer use the AWS account %s; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
 }
 
 // AllowsNamespace reports whether a namespace with these labels may use the provider. No selector means no namespace.

@@ -108,7 +108,7 @@ func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) er
 		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the annotation %s of the namespace %s was changed a moment ago; Portico waits until it sees that", v1alpha1.AnnotationFormerUID, namespace)
 	}
 	if !ns.DeletionTimestamp.IsZero() {
-		return engine.Blocked(v1alpha1.ReasonNamespaceTerminating, "the namespace %s is being deleted: nothing new is made in it", namespace)
+		return engine.Blocked(v1alpha1.ReasonNamespaceTerminating, "the namespace %s is being deleted: nothing new is created in it", namespace)
 	}
 	team, err := guardrail.TeamOf(ctx, c.APIReader, ns)
 	if err != nil {

@@ -55,7 +55,7 @@ func (e Endpoints) allow(field, endpoint string) error {
 		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "%s: %w", field, err)
 	}
 	if !slices.Contains(e, origin) {
-		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove %s, or ask whoever runs the operator to add it to --allowed-endpoints", origin, field)
+		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove %s, or ask the people who run the operator to add it to --allowed-endpoints", origin, field)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (r *reconciliation) rotationWait() error {
 	if rest <= 0 {
 		return nil
 	}
-	return engine.Wait(v1alpha1.ReasonRotationWaits, rest, "the next password is made %s after the last one: it takes the place of the one before, with which applications may still sign in", rotationPause)
+	return engine.Wait(v1alpha1.ReasonRotationWaits, rest, "the next password is created %s after the last one: it takes the place of the one before, with which applications may still sign in", rotationPause)
 }
 
 // rotate gives the user that is not in use a new password and publishes it. The one before stays in force for a while, and nobody who is
@@ -124,7 +124,7 @@ func (r *reconciliation) setPassword(ctx context.Context, a server.Account, logi
 	}
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, watchFallback, "the database does not let %s in with the password that it was given; is there a rule in it that says who may sign in, and from where?", login)
+		return engine.Wait(v1alpha1.ReasonDatabaseRefused, watchFallback, "the database does not let %s in with the password that it was given; does it have a rule that allows the user to sign in from there?", login)
 	}
 	return err
 }

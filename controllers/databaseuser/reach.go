@@ -34,7 +34,7 @@ func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 	name := r.database.Name
 	switch db := r.database; {
 	case !server.Supported(db.Spec.Engine):
-		return "", engine.Blocked(v1alpha1.ReasonEngineNotSupported, "the RDSInstance %s is of the engine %s: users are made in postgres, mysql and mariadb only", name, db.Spec.Engine)
+		return "", engine.Blocked(v1alpha1.ReasonEngineNotSupported, "the RDSInstance %s has the engine %s: database users are possible in postgres, mysql and mariadb only", name, db.Spec.Engine)
 	case db.Status.Endpoint == "" || db.Status.Binding == nil:
 		return "", waiting(db)
 	}
@@ -56,7 +56,7 @@ func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 
 // waiting says that a database does not work yet, or not now.
 func waiting(db *v1alpha1.RDSInstance) error {
-	state := "it is not looked at yet"
+	state := "it is not checked yet"
 	if ready := meta.FindStatusCondition(db.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
 		state = ready.Message
 	}

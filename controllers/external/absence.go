@@ -23,7 +23,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		return nil
 	}
 	if !r.isAbsent(r.Adapter, status) {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was made or changed a short time ago, so that may pass", lostName(status))
+		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was created or changed a short time ago, so that may pass", lostName(status))
 	}
 	next := fmt.Sprint(status.Recreations + 1)
 	if r.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {

@@ -46,7 +46,7 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 	if err != nil {
 		return false, fmt.Errorf("keep %s: %w", nameOf(status), err)
 	}
-	pass.Normal(v1alpha1.ReasonKept, "Keep", "%s stays as it is, and the object is made again for it", nameOf(status))
+	pass.Normal(v1alpha1.ReasonKept, "Keep", "%s stays as it is, and the resource is created again for it", nameOf(status))
 	return true, nil
 }
 

@@ -19,7 +19,7 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 		return waitUntilVisible(r.pollInterval(), r.last()) // made with our marks a moment ago
 	}
 	if r.mayBeOurs(owner, status) {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "the resource does not show this object's ownership tags; it was made or changed a short time ago, so that may pass")
+		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "the resource does not show this object's ownership tags; it was created or changed a short time ago, so that may pass")
 	}
 	switch owner {
 	case Ours, Earlier:

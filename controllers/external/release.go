@@ -42,7 +42,7 @@ func (rec Reconciler[T, S]) waitUntilFound(status *v1alpha1.AWSStatus) error {
 	if !rec.FoundByTags || !rec.recentlyChanged(status) {
 		return nil
 	}
-	return engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s stays, and was made or changed a short time ago; the deletion waits until AWS surely shows its tags, so that the next request of this name finds it", nameOf(status))
+	return engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s stays, and was created or changed a short time ago; the deletion waits until AWS surely shows its tags, so that the next request of this name finds it", nameOf(status))
 }
 
 // orphanTimeout is how long an account that does not answer may hold up a policy that deletes nothing.
@@ -81,7 +81,7 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	_, status := obj.AWS()
 	ours := seen != nil && a.Owner(obj, seen) == Ours
 	if young := rec.recentlyChanged(status); !ours && young && (seen != nil || !rec.isAbsent(a, status)) {
-		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was made or changed a short time ago, so the deletion waits until it surely would", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was created or changed a short time ago, so the deletion waits until it surely would", nameOf(status))
 	}
 	if !ours {
 		return false, nil
@@ -139,9 +139,9 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 	case seen == nil && rec.isAbsent(a, status):
 		return false, nil
 	case seen == nil:
-		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show; it was made or changed a short time ago, so deletion waits until it surely would", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show; it was created or changed a short time ago, so deletion waits until it surely would", nameOf(status))
 	case a.Owner(obj, seen) != Ours && rec.recentlyChanged(status): // marks of before, or none yet
-		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was made or changed a short time ago, so deletion waits until it surely would", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was created or changed a short time ago, so deletion waits until it surely would", nameOf(status))
 	}
 	lost := rec.lostMarks(a, obj, seen)
 	if lost != nil && isDeleting(a, seen) {

@@ -128,7 +128,7 @@ func (r *reconciliation) checkGrant(ctx context.Context) error {
 	grant := &v1alpha1.HostnameGrant{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.req.Namespace, Name: v1alpha1.HostnameGrantName}, grant)
 	if apierrors.IsNotFound(err) {
-		return engine.Blocked(v1alpha1.ReasonNotGranted, "the namespace %s may not have hostnames; ask a platform admin for a HostnameGrant", r.req.Namespace)
+		return engine.Blocked(v1alpha1.ReasonNotGranted, "the namespace %s cannot have hostnames; ask a platform admin for a HostnameGrant", r.req.Namespace)
 	}
 	if err != nil {
 		return fmt.Errorf("read the HostnameGrant of %s: %w", r.req.Namespace, err)
@@ -160,7 +160,7 @@ func (r *reconciliation) checkZones(ctx context.Context) (err error) {
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a public zone, so that certificates are validated in it; leave validationZoneId out", r.zone.Name)
 	}
 	if public.Private {
-		return engine.Blocked(v1alpha1.ReasonPrivateZone, "the zone %s, in which the certificate is to be validated, is private too; name a public one", public.ID)
+		return engine.Blocked(v1alpha1.ReasonPrivateZone, "the zone %s, in which the certificate must be validated, is private too; name a public one", public.ID)
 	}
 	if err := r.checkDelegation(ctx, r.zone); err != nil {
 		return err

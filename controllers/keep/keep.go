@@ -60,7 +60,7 @@ func (k Keeper) Record(ctx context.Context, kind string, obj client.Object) erro
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return external.ErrNamespaceLeaves
 	case err != nil && !apierrors.IsAlreadyExists(err):
-		return engine.Blocked(v1alpha1.ReasonKeepRefused, "the object could not be made again: %w. The deletion waits until it could; nothing was deleted since", err)
+		return engine.Blocked(v1alpha1.ReasonKeepRefused, "the resource could not be created again: %w. The deletion waits until it could; nothing was deleted since", err)
 	}
 	text, err := json.Marshal(again)
 	if err != nil {

@@ -46,7 +46,7 @@ func checkChange(c operatorapi.SecretChange) error {
 			return problem(http.StatusRequestEntityTooLarge, "the value of %s is larger than 1 MiB, which is all that a Secret can hold", key)
 		}
 		if slices.Contains(c.Remove, key) {
-			return problem(http.StatusUnprocessableEntity, "the key %s is to be set and to be removed: choose one", key)
+			return problem(http.StatusUnprocessableEntity, "the key %s cannot be set and removed at the same time: choose one", key)
 		}
 	}
 	for _, key := range c.Remove {

@@ -26,7 +26,7 @@ func problem(status int, format string, args ...any) *Error {
 }
 
 func forbidden(verb, namespace string) *Error {
-	return &Error{Status: http.StatusForbidden, Denied: true, Detail: fmt.Sprintf("you may not %s secrets in namespace %s", verb, namespace)}
+	return &Error{Status: http.StatusForbidden, Denied: true, Detail: fmt.Sprintf("you are not allowed to %s secrets in namespace %s", verb, namespace)}
 }
 
 func unavailable(cause error) *Error {

@@ -189,12 +189,12 @@ func TestWhatIsRefused(t *testing.T) {
 		status int
 		says   string
 	}{
-		"no right":                  {nil, nil, "PATCH", "keys", change(many), 403, "you may not update secrets in namespace payments"},
-		"no right, and it is there": {nil, secret("keys", nil), "PATCH", "keys", change(many), 403, "you may not update secrets in namespace payments"},
-		"a right to another":        {editor("other"), nil, "PATCH", "keys", change(many), 403, "you may not"},
-		"no right to create":        {[]string{"update secrets payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you may not create secrets"},
-		"no right to update":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": value}), 403, "you may not update secrets"},
-		"no right to delete":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you may not update secrets"},
+		"no right":                  {nil, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secrets in namespace payments"},
+		"no right, and it is there": {nil, secret("keys", nil), "PATCH", "keys", change(many), 403, "you are not allowed to update secrets in namespace payments"},
+		"a right to another":        {editor("other"), nil, "PATCH", "keys", change(many), 403, "you are not allowed to"},
+		"no right to create":        {[]string{"update secrets payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to create secrets"},
+		"no right to update":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to update secrets"},
+		"no right to delete":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you are not allowed to update secrets"},
 		"no label":                  {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels = nil }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "was not made for this"},
 		"another label":             {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels[operatorapi.LabelSecretValues] = "no" }), "DELETE", "keys", "", 409, "was not made for this"},
 		"an owner":                  {editor("keys"), secret("keys", func(s *corev1.Secret) { s.OwnerReferences = []metav1.OwnerReference{{Name: "x"}} }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "belongs to something else"},

@@ -27,8 +27,8 @@ func TestAPasswordIsForWhoMayGetItsSecret(t *testing.T) {
 		says   string
 	}{
 		"may":                {ready, binding, path, 200, `"username":"owner","host":"h","port":"5432","database":"d","type":"postgresql"`},
-		"may not":            {func(d *door) { ready(d); d.rights = []string{"update secrets payments/db-binding"} }, binding, path, 403, "you may not get secrets"},
-		"may not, no object": {func(d *door) { d.rights, d.missing = nil, true }, binding, path, 403, "you may not get secrets"},
+		"may not":            {func(d *door) { ready(d); d.rights = []string{"update secrets payments/db-binding"} }, binding, path, 403, "you are not allowed to get secrets"},
+		"may not, no object": {func(d *door) { d.rights, d.missing = nil, true }, binding, path, 403, "you are not allowed to get secrets"},
 		"no object":          {func(d *door) { d.missing = true }, binding, path, 404, "there is no RDSInstance db"},
 		"not ready":          {func(d *door) { d.bound.UID = "db-uid" }, binding, path, 409, "no connection details yet"},
 		"another's Secret":   {func(d *door) { ready(d); d.bound.UID = "other" }, binding, path, 409, "is not the one with the connection details"},

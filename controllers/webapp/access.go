@@ -84,7 +84,7 @@ func (r *reconciliation) ensureAccess(ctx context.Context, pass *engine.Pass) er
 func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 	s := &r.rights.Status
 	seen := s.ObservedGeneration == r.rights.Generation
-	reason, said := "", "they are not looked at yet"
+	reason, said := "", "they are not checked yet"
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil && seen {
 		reason, said = c.Reason, c.Message
 	}

@@ -125,7 +125,7 @@ func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBindi
 	if ready && (found.Ready || r.usesSecret(found.Binding.Name)) {
 		return found, nil
 	}
-	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not looked at yet"))
+	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not checked yet"))
 }
 
 // isBound reports whether the Pods have the details already.

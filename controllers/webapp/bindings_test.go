@@ -57,12 +57,12 @@ func TestBindings(t *testing.T) {
 		},
 		"not Ready at first, with details": {
 			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details}, reason: "WaitingForBinding",
-			message: "waiting for the SQSQueue orders to be Ready: it is not looked at yet",
+			message: "waiting for the SQSQueue orders to be Ready: it is not checked yet",
 		},
 		"not Ready later": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details}, inUse: true, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"later without details": {
 			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Ready: true}}, inUse: true, reason: "WaitingForBinding",
-			message: "waiting for the SQSQueue orders to be Ready: it is not looked at yet",
+			message: "waiting for the SQSQueue orders to be Ready: it is not checked yet",
 		},
 		"not there": {
 			asked: []v1alpha1.WebAppBinding{orders}, reason: "BindingNotFound",

@@ -32,7 +32,7 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 		return nil, err
 	}
 	s := &user.Status
-	reason, said := "", "it is not looked at yet"
+	reason, said := "", "it is not checked yet"
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil {
 		reason, said = c.Reason, c.Message
 	}
@@ -44,7 +44,7 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 		return s.Binding, nil
 	}
 	if slices.Contains(unreachable, reason) {
-		said += ". With user: Master in this binding the application signs in as the database's master user, who may do everything in it"
+		said += ". With user: Master in this binding the application signs in as the database's master user, who can do everything in it"
 	}
 	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
 }

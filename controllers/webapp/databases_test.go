@@ -62,7 +62,7 @@ func (l *life) secret() string {
 
 func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, v1alpha1.AccessRead))
-	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: it is not looked at yet")
+	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: it is not checked yet")
 	u := l.databaseUser()
 	if u == nil || u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead || !metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
 		t.Fatalf("asks for %+v", u)
@@ -98,7 +98,7 @@ func TestPodsKeepTheMasterUserUntilTheirOwnIsReady(t *testing.T) {
 	_ = l.sync()
 	l.userIs("NoNetworkPath", "no way to the database")
 	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: no way to the database. "+
-		"With user: Master in this binding the application signs in as the database's master user, who may do everything in it")
+		"With user: Master in this binding the application signs in as the database's master user, who can do everything in it")
 	if got := l.secret(); got != "ledger-binding" {
 		t.Errorf("the Pods have the Secret %s already", got)
 	}

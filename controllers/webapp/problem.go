@@ -169,7 +169,7 @@ func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.Contai
 	}
 	out.text += ", again and again"
 	if slices.Contains(kubeletExitCodes, end.ExitCode) {
-		out.text += ", as if it was told to stop: that is done when a liveness or startup probe fails"
+		out.text += ", as if something asked it to stop: that is done when a liveness or startup probe fails"
 	}
 	out.text += fmt.Sprintf("; read its log: kubectl logs -n %s %s -c %s --previous", pod.Namespace, pod.Name, c.Name)
 	return out

@@ -50,7 +50,7 @@ var nothing = corev1.ContainerState{}
 
 const readLog = "; read its log: kubectl logs -n payments shop-1 -c app --previous"
 
-const toldToStop = ", as if it was told to stop: that is done when a liveness or startup probe fails"
+const toldToStop = ", as if something asked it to stop: that is done when a liveness or startup probe fails"
 
 // Each row is the life of one Pod: of all its states the same must be told, or the status would change with each.
 func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {

@@ -57,7 +57,7 @@ var granted = v1alpha1.AccessBindingStatus{RoleARN: "arn:role", AssociationARN: 
 
 func TestPodsBeginWithTheirRights(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
-	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: they are not looked at yet")
+	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: they are not checked yet")
 	if b := l.accessBinding(); b.Spec.ProviderRef.Name != "main" || b.Spec.ServiceAccountName != "shop" || len(b.Spec.Resources) != 1 || b.Spec.Resources[0] != (v1alpha1.AccessBindingResource{Kind: "SNSTopic", Name: "news", Access: v1alpha1.AccessWrite}) {
 		t.Errorf("asks for %+v", b.Spec)
 	}
@@ -76,7 +76,7 @@ func TestPodsBeginWithTheirRights(t *testing.T) {
 	}
 }
 
-// Credentials hold the rights of the time when they were made: Pods are replaced once others hold, and not before.
+// Credentials hold the rights of the time when they were created: Pods are replaced once others hold, and not before.
 func TestPodsAreReplacedWhenTheirRightsChange(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
 	_ = l.sync()

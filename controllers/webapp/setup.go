@@ -126,7 +126,7 @@ func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj eng
 	if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj); err != nil {
 		return Named{}, client.IgnoreNotFound(err)
 	}
-	found := Named{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready, State: "it is not looked at yet"}
+	found := Named{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready, State: "it is not checked yet"}
 	if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
 		found.State = ready.Message
 	}

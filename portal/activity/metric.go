@@ -15,7 +15,7 @@ const (
 
 var told = metric.Counter(metric.Info{
 	Name: "portico_portal_activity_total", Source: metric.Portal,
-	Help:   "What was to be told as recent activity, by what became of it; dropped is what was too much. The log has it all the same.",
+	Help:   "Entries of recent activity, by outcome; dropped are those beyond the limit, which are in the log all the same.",
 	Labels: []metric.Label{metric.Outcome(written, failed, dropped)},
 })
 

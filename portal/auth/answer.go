@@ -56,7 +56,7 @@ func (e *AnswerError) detail() string {
 func (e *AnswerError) advice() string {
 	switch e.Code {
 	case "access_denied":
-		return "Ask whoever runs it to let you in."
+		return "Ask the people who run it to let you in."
 	case "invalid_scope", "not_allowed":
 		return "Ask the portal's admins to ask for other scopes: --oidc-scopes."
 	case "invalid_client", "unauthorized_client":
@@ -67,9 +67,9 @@ func (e *AnswerError) advice() string {
 		return "Sign in again."
 	}
 	if e.passing() {
-		return "Try again in a minute, or ask whoever runs it."
+		return "Try again in a minute, or ask the people who run it."
 	}
-	return "Try again, or ask whoever runs it."
+	return "Try again, or ask the people who run it."
 }
 
 // passing reports whether the answer says that it may be another in a moment.

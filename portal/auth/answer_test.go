@@ -42,12 +42,12 @@ func TestTheProvidersAnswerIsTold(t *testing.T) {
 		{"a wrong secret", nil, 401, map[string]any{"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}, "AADSTS7000215", "--oidc-client-auth-method", 502},
 		{"a wrong redirect", url.Values{"error": {"invalid_request"}, "error_description": {"redirect_uri"}}, 0, nil, "invalid_request", CallbackPath, 502},
 		{"a code that was used", nil, 400, map[string]any{"error": "invalid_grant", "error_description": "Code not valid"}, `invalid_grant, "Code not valid"`, "Sign in again", 502},
-		{"an error with a status that is none", nil, 200, map[string]any{"error": "bad_verification_code"}, "bad_verification_code", "ask whoever runs it", 502},
+		{"an error with a status that is none", nil, 200, map[string]any{"error": "bad_verification_code"}, "bad_verification_code", "ask the people who run it", 502},
 		{"away for a moment", nil, 503, map[string]any{"error": "temporarily_unavailable"}, "temporarily_unavailable", "in a minute", 502},
 		{"a failure without words", nil, 500, nil, "500 Internal Server Error", "in a minute", 502},
 		{"too many requests", nil, 429, nil, "429 Too Many Requests", "in a minute", 502},
 		{"no tokens at all", nil, 200, map[string]any{}, "missing access_token", "in a minute", 502},
-		{"no ID token", nil, 200, map[string]any{"access_token": "t0ken", "token_type": "Bearer"}, "without an ID token", "ask whoever runs it", 502},
+		{"no ID token", nil, 200, map[string]any{"access_token": "t0ken", "token_type": "Bearer"}, "without an ID token", "ask the people who run it", 502},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			s, cookies := newSite(t), jar{}

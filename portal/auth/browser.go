@@ -167,7 +167,7 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 	case renewedNow: // it would go round for ever
 		b.pages.Problem(w, r, http.StatusBadRequest, "Your session does not last",
 			"It lapsed as soon as the identity provider had confirmed it. Let your browser keep all cookies of this address, and load the page again in some seconds. "+
-				"If that does not help, the identity provider's tokens may end at once: tell whoever runs the portal.")
+				"If that does not help, the identity provider's tokens may end at once: tell the people who run the portal.")
 	case why == Lapsed:
 		b.toProvider(w, r, login{ReturnTo: localPath(r.URL.RequestURI()), Renews: s.key(), Hint: s.Hint})
 	default:

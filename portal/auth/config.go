@@ -93,7 +93,7 @@ func checkIssuer(issuer string) error {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", issuer)
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return fmt.Errorf("OIDC issuer URL %q: it must be https, or whoever is on the way could sign in as anybody", issuer)
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody", issuer)
 	}
 	return nil
 }

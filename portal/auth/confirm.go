@@ -124,7 +124,7 @@ func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, g
 	sealed := b.keys.seal(s.confirmedPurpose(), packed)
 	if len(sealed) > maxParts*maxCookie {
 		return refused("The token that the identity provider issues for you is too long to be kept for this (%d bytes): you are in many groups. "+
-			"Ask whoever runs it to send only the groups that matter here. The command line works meanwhile: portico secret, portico connect.", len(got.raw))
+			"Ask the people who run it to send only the groups that matter here. The command line works meanwhile: portico secret, portico connect.", len(got.raw))
 	}
 	writeParts(w, r, confirmedCookie, sealed, until.Sub(now))
 	return nil

@@ -108,7 +108,7 @@ func fit(s session) (_ session, packed []byte, err error) {
 		s.Apart = &apart{Cookies: (sealedLen(packed) + maxCookie - 1) / maxCookie, Sum: groupsSum(packed)}
 		if len(plain) > maxGroupsText || s.Apart.Cookies > maxGroupCookies {
 			return s, nil, refused("Your account is in too many groups (%d) for a session. "+
-				"Ask whoever runs the identity provider to send only the groups that matter here.", len(s.Groups))
+				"Ask the people who run the identity provider to send only the groups that matter here.", len(s.Groups))
 		}
 		s.Groups = nil
 	}
@@ -117,7 +117,7 @@ func fit(s session) (_ session, packed []byte, err error) {
 	}
 	if sealedSize(s) > maxCookie {
 		return s, nil, refused("What the identity provider says of your account is too long for a session, even without groups. " +
-			"Ask whoever runs it for a shorter name and e-mail address.")
+			"Ask the people who run it for a shorter name and e-mail address.")
 	}
 	return s, packed, nil
 }

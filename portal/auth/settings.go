@@ -82,7 +82,7 @@ func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
 		"jwks_uri": s.Keys, "revocation_endpoint": s.Revocation,
 	} {
 		if u, err := url.Parse(address); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
-			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must be told the address that it has outside", name, clean(address))
+			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must know the address that it has outside", name, clean(address))
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ type Answer struct {
 	State    State
 	Hostname string // as DNS has it, "" if it is invalid
 	Message  string
-	Field    string // of the request's spec that stands in the way, "" if none does
+	Field    string // of the request's spec that is the problem, "" if none does
 	Holder   Holder // who has it; zero if nobody has
 }
 
@@ -74,7 +74,7 @@ func Check(q Query, f Facts) Answer {
 	visibility := cmp.Or(v1alpha1.Visibility(q.Visibility), v1alpha1.InternetFacing)
 	if f.Grant == nil {
 		a.State, a.Field = NoGrant, "hostname"
-		a.Message = "your team may not have hostnames yet; ask a platform admin for a HostnameGrant"
+		a.Message = "your team cannot have hostnames yet; ask a platform admin for a HostnameGrant"
 		return a
 	}
 	field, why := hostnames.Refused(*f.Grant, v1alpha1.GatewayHostnameRequestSpec{

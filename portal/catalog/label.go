@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -63,11 +64,17 @@ func isPlural(r []rune, i int) bool {
 	return i+1 < len(r) && r[i+1] == 's' && (i+2 == len(r) || unicode.IsUpper(r[i+2]))
 }
 
-// help returns the field's description as a sentence, without the field's name in front.
+// help returns the field's description as a sentence, without the field's name in front: "engine is the …" becomes "The …". Where
+// the rest would be no sentence, as of "environment of the namespace", the field's label stays in front.
 func help(name, description string) string {
 	s := oneLine(description)
 	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {
-		if rest, ok := strings.CutPrefix(s, lead); ok && rest != "" {
+		rest, ok := strings.CutPrefix(s, lead)
+		switch first, _, _ := strings.Cut(rest, " "); {
+		case !ok || rest == "":
+		case slices.Contains([]string{"of", "that", "at", "for", "in", "from", "to"}, first):
+			return label(name) + " " + rest
+		default:
 			return strings.ToUpper(rest[:1]) + rest[1:]
 		}
 	}

@@ -57,7 +57,7 @@ func checkPatchedTexts(field string, v any) FieldErrors {
 		if _, isText := texts[key].(string); !isText && texts[key] != nil {
 			out = append(out, FieldError{Field: at, Message: "must be a string, or null to remove it"})
 		} else if key == prefix+"requested-by" {
-			out = append(out, FieldError{Field: at, Message: "is kept by Portico: leave it out"})
+			out = append(out, FieldError{Field: at, Message: "is managed by Portico: leave it out"})
 		}
 	}
 	return out

@@ -62,7 +62,7 @@ func whySurplus(key string) string {
 	case key == "generateName":
 		return "is not taken: give metadata.name, so that sending it twice makes one object"
 	case slices.Contains(metadataFields(), key):
-		return "is kept by Kubernetes and Portico: leave it out"
+		return "is managed by Kubernetes and Portico: leave it out"
 	}
 	return noField
 }

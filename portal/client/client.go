@@ -142,7 +142,7 @@ func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured]
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last one
-	// Forbidden are the kinds, by their plural names, that the list leaves out because the caller may not list them there.
+	// Forbidden are the kinds, by their plural names, that the list leaves out because the caller cannot list them there.
 	Forbidden []string `json:"forbidden,omitempty"`
 }
 

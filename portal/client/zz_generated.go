@@ -127,7 +127,7 @@ func (o Objects[T]) Create(ctx context.Context, body *T, opts CreateOptions) (*R
 
 // DeleteOptions are the parameters of Delete; what is left zero is not sent.
 type DeleteOptions struct {
-	IfMatch string // ETag of the version that was read, or * for whichever is there.
+	IfMatch string // ETag of the version that was read, or * for any version.
 	DryRun  string // All: check, admit and default, but change nothing.
 	Confirm string // The object's name, which confirms the deletion where that is asked for: see the user guide.
 }
@@ -219,7 +219,7 @@ func (o Objects[T]) Logs(ctx context.Context, name string, opts LogsOptions) (st
 
 // PatchOptions are the parameters of Patch; what is left zero is not sent.
 type PatchOptions struct {
-	IfMatch string // ETag of the version that was read, or * for whichever is there.
+	IfMatch string // ETag of the version that was read, or * for any version.
 	DryRun  string // All: check, admit and default, but change nothing.
 }
 
@@ -240,7 +240,7 @@ func (o Objects[T]) Patch(ctx context.Context, name string, body any, opts Patch
 
 // PutOptions are the parameters of Put; what is left zero is not sent.
 type PutOptions struct {
-	IfMatch     string // ETag of the version that was read, or * for whichever is there.
+	IfMatch     string // ETag of the version that was read, or * for any version.
 	IfNoneMatch string // *: create the object, and only if there is none of its name.
 	DryRun      string // All: check, admit and default, but change nothing.
 }
@@ -287,7 +287,7 @@ func (c *Client) ListActivity(ctx context.Context, opts ListActivityOptions) (*A
 
 // ListCatalogOptions are the parameters of ListCatalog; what is left zero is not sent.
 type ListCatalogOptions struct {
-	Namespace string // Also say what the caller may do with each kind in this namespace, and what requests there begin with.
+	Namespace string // Also say what the caller can do with each kind in this namespace, and what requests there begin with.
 }
 
 func (o ListCatalogOptions) fill(r *request) {
@@ -309,7 +309,7 @@ func (c *Client) GetLogin(ctx context.Context) (*Login, error) {
 
 // GetMeOptions are the parameters of GetMe; what is left zero is not sent.
 type GetMeOptions struct {
-	Namespace string // Also say what the caller may do in this namespace.
+	Namespace string // Also say what the caller can do in this namespace.
 }
 
 func (o GetMeOptions) fill(r *request) {
@@ -323,7 +323,7 @@ func (c *Client) GetMe(ctx context.Context, opts GetMeOptions) (*Me, error) {
 	return do[Me](ctx, r)
 }
 
-// ListNamespaces: List the namespaces, that is teams, in which the caller may list something.
+// ListNamespaces: List the namespaces (teams) in which the caller can list something.
 func (c *Client) ListNamespaces(ctx context.Context) (*Namespaces, error) {
 	r := c.request("GET", "/namespaces")
 	return do[Namespaces](ctx, r)
@@ -405,7 +405,7 @@ func (o ListResourcesOptions) fill(r *request) {
 	addQuery(r, "kind", o.Kind)
 }
 
-// ListResources: List objects of all kinds that the caller may list.
+// ListResources: List objects of all kinds that the caller can list.
 func (c *Client) ListResources(ctx context.Context, opts ListResourcesOptions) (*Page[unstructured.Unstructured], error) {
 	r := c.request("GET", "/resources")
 	opts.fill(r)
@@ -450,16 +450,16 @@ type Activity struct {
 
 // CatalogDefaults is as in the document.
 type CatalogDefaults struct {
-	DeletionPolicy string `json:"deletionPolicy,omitempty"` // What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind.
-	Provider       string `json:"provider,omitempty"`       // AWSProvider of what names none. The cluster sees to it, whoever requests.
+	DeletionPolicy string `json:"deletionPolicy,omitempty"` // What happens to AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind.
+	Provider       string `json:"provider,omitempty"`       // AWSProvider of what names none: the one that the team prefers, which the cluster sets for everybody, or the only one that the namespace can use, which clients fill in.
 }
 
 // CatalogItem is as in the document.
 type CatalogItem struct {
-	CanCreate  *bool    `json:"canCreate,omitempty"` // Whether the caller may create one in the namespace asked for.
+	CanCreate  *bool    `json:"canCreate,omitempty"` // Whether the caller can create one in the namespace asked for.
 	Help       string   `json:"help"`
 	Kind       string   `json:"kind"`
-	May        []string `json:"may,omitempty"`        // What the caller may do with the kind in the namespace asked for: get, list, create, update, patch, delete.
+	May        []string `json:"may,omitempty"`        // What the caller can do with the kind in the namespace asked for: get, list, create, update, patch, delete.
 	Resource   string   `json:"resource"`             // Plural name, as in URLs.
 	ShortNames []string `json:"shortNames,omitempty"` // As kubectl takes them.
 	Title      string   `json:"title"`
@@ -467,8 +467,17 @@ type CatalogItem struct {
 
 // Catalog is as in the document.
 type Catalog struct {
-	Defaults *CatalogDefaults `json:"defaults,omitempty"` // What forms and the command line begin with in the namespace asked for, as its team wants it; for those who may create something there.
-	Items    []CatalogItem    `json:"items"`
+	Defaults  *CatalogDefaults  `json:"defaults,omitempty"` // What forms and the command line begin with in the namespace asked for; for those who can create something there.
+	Items     []CatalogItem     `json:"items"`
+	Providers []CatalogProvider `json:"providers,omitempty"` // AWS accounts that requests in the namespace asked for can name in providerRef; for those who can create something there.
+}
+
+// CatalogProvider is as in the document.
+type CatalogProvider struct {
+	AccountID string `json:"accountID,omitempty"`
+	Name      string `json:"name"`
+	Ready     bool   `json:"ready"`
+	Region    string `json:"region,omitempty"`
 }
 
 // Checks is as in the document.
@@ -507,8 +516,8 @@ type Events struct {
 
 // HostnameAnswer is as in the document.
 type HostnameAnswer struct {
-	Field    string          `json:"field,omitempty"`    // The field of the request's spec that stands in the way.
-	Holder   *HostnameHolder `json:"holder,omitempty"`   // The GatewayHostnameRequest that has it. Only for those who may get such requests there.
+	Field    string          `json:"field,omitempty"`    // The field of the request's spec that is the problem.
+	Holder   *HostnameHolder `json:"holder,omitempty"`   // The GatewayHostnameRequest that has it. Only for those who can get such requests there.
 	Hostname string          `json:"hostname,omitempty"` // As DNS has it: in lower case and IDNA form. Absent if it is invalid.
 	Message  string          `json:"message"`            // The state in words.
 	State    string          `json:"state"`              // free: it can be asked for. invalid: it is no hostname. noGrant: the namespace may have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already.
@@ -532,9 +541,9 @@ type Login struct {
 type Me struct {
 	Email      string              `json:"email,omitempty"`
 	Groups     []string            `json:"groups"`
-	May        map[string][]string `json:"may,omitempty"` // In the namespace asked for: what the caller may do, by the plural name of the kind: get, list, create, update, patch, delete.
+	May        map[string][]string `json:"may,omitempty"` // In the namespace asked for: what the caller can do, by the plural name of the kind: get, list, create, update, patch, delete.
 	Name       string              `json:"name,omitempty"`
-	Namespaces []string            `json:"namespaces"` // Where the caller may list something.
+	Namespaces []string            `json:"namespaces"` // Where the caller can list something.
 	Username   string              `json:"username"`   // As Kubernetes RBAC knows the caller.
 }
 
@@ -588,7 +597,7 @@ type SecretValues struct {
 	Created time.Time   `json:"created"`
 	Keys    []SecretKey `json:"keys"` // Sorted. There is no way to read their values here.
 	Name    string      `json:"name"`
-	UsedBy  []SecretUse `json:"usedBy,omitempty"` // Objects whose spec names the Secret, as far as the caller may list them.
+	UsedBy  []SecretUse `json:"usedBy,omitempty"` // Objects whose spec names the Secret, as far as the caller can list them.
 }
 
 // Step is as in the document.

@@ -21,7 +21,7 @@ import (
 // reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
 const reviewTimeout = 5 * time.Second
 
-// access answers whether a caller may do something, by SubjectAccessReview with the portal's own ServiceAccount.
+// access answers whether a caller can do something, by SubjectAccessReview with the portal's own ServiceAccount.
 type access struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
 	cache   *accessCache
@@ -140,13 +140,13 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 // forget drops the answer, so that the API server is asked the next time.
 func (a *access) forget(id auth.Identity, act Right) { a.cache.remove(questionOf(id, act)) }
 
-// Can reports whether the caller may do verb on objects of the kind in namespace; "" means in every namespace, or for
+// Can reports whether the caller can do verb on objects of the kind in namespace; "" means in every namespace, or for
 // a cluster-scoped kind the only scope there is.
 func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
 	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
-// RequireOne returns a *ForbiddenError unless the caller may do verb with one object; as for CanOne, a right to it alone counts. It
+// RequireOne returns a *ForbiddenError unless the caller can do verb with one object; as for CanOne, a right to it alone counts. It
 // refuses a ref without the namespace that its kind needs, which would ask about every namespace, and unasked one whose name no object
 // can have: names become part of the path of a request.
 // What is to be created may have any name, for the API server's refusal says what is wrong with it.
@@ -160,13 +160,13 @@ func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string,
 	return about(ref.Name, c.access.require(ctx, id, c.rightTo(ctx, id, verb, ref)))
 }
 
-// Require returns a *ForbiddenError unless the caller may do verb with objects of the kind in the namespace of ref. The name, which may
+// Require returns a *ForbiddenError unless the caller can do verb with objects of the kind in the namespace of ref. The name, which may
 // be empty, is for the log.
 func (c *Cluster) Require(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	return about(ref.Name, c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace)))
 }
 
-// rightTo returns the right by which the caller may do verb with one object, or that which is lacking.
+// rightTo returns the right by which the caller can do verb with one object, or that which is lacking.
 func (c *Cluster) rightTo(ctx context.Context, id auth.Identity, verb string, ref Ref) Right {
 	act := RightTo(verb, ref.Kind, ref.Namespace)
 	if ref.Kind.Namespaced || verb == "create" || ref.Name == "" {
@@ -178,7 +178,7 @@ func (c *Cluster) rightTo(ctx context.Context, id auth.Identity, verb string, re
 	return act.to(ref.Name)
 }
 
-// CanOne reports whether the caller may do verb with one object. Rights to single objects count for kinds without namespaces: members
+// CanOne reports whether the caller can do verb with one object. Rights to single objects count for kinds without namespaces: members
 // have them to their Team. Of others nobody is asked about each object of a list.
 func (c *Cluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref Ref) (bool, error) {
 	return c.access.allowed(ctx, id, c.rightTo(ctx, id, verb, ref))

@@ -144,7 +144,7 @@ func TestAccessFailsClosed(t *testing.T) {
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
 	third := listing
 	third.namespace = "third"
-	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) || err.Error() != "you may not list s3buckets in namespace third" {
+	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) || err.Error() != "you are not allowed to list s3buckets in namespace third" {
 		t.Error(err)
 	}
 }
@@ -203,7 +203,7 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 	}
 }
 
-// TestMadeUpNamespacesCostNoReviews, and are answered as those in which the caller may do nothing.
+// TestMadeUpNamespacesCostNoReviews, and are answered as those in which the caller can do nothing.
 func TestMadeUpNamespacesCostNoReviews(t *testing.T) {
 	c, j := crowd(t, "list s3buckets payments")
 	k := bucketRef(t).Kind

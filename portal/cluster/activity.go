@@ -25,11 +25,11 @@ func indexControllers(obj client.Object) []string {
 // Activity is what was done through the portal, newest first. The events are shared with the cache.
 type Activity struct {
 	Events []*corev1.Event
-	Narrow bool // the caller may not list events everywhere: there may be more
+	Narrow bool // the caller cannot list events everywhere: there may be more
 }
 
 // Activity returns what was done to objects of the namespace. The caller needs the right to list events there. "" is every namespace in
-// which the caller may list something, and events; what belongs to no namespace is told to those who may list events in namespace default.
+// which the caller can list something, and events; what belongs to no namespace is told to those who may list events in namespace default.
 func (c *Cluster) Activity(ctx context.Context, id auth.Identity, namespace string) (Activity, error) {
 	if namespace != "" {
 		if err := c.access.require(ctx, id, ListEvents.In(namespace)); err != nil {
@@ -50,7 +50,7 @@ func (c *Cluster) Activity(ctx context.Context, id auth.Identity, namespace stri
 	return Activity{Events: events, Narrow: true}, err
 }
 
-// activityAround returns what the caller may see who may not list events everywhere.
+// activityAround returns what the caller can see who may not list events everywhere.
 func (c *Cluster) activityAround(ctx context.Context, id auth.Identity) (all []*corev1.Event, err error) {
 	namespaces, err := c.Namespaces(ctx, id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// candidates returns the namespaces in which it is worth asking what the caller may do: those whose RoleBindings name the
+// candidates returns the namespaces in which it is worth asking what the caller can do: those whose RoleBindings name the
 // caller, or all of them where Options.AskEverywhere says that there are other ways to rights. It decides nothing, and
 // answers for no right in the whole cluster. With hundreds of namespaces it is the difference between a few access
 // reviews for a page and a thousand.

@@ -26,9 +26,9 @@ func about(name string, err error) error {
 
 func (e *ForbiddenError) Error() string {
 	if e.Namespace == "" {
-		return fmt.Sprintf("you may not %s %s", e.Verb, e.Resource)
+		return fmt.Sprintf("you are not allowed to %s %s", e.Verb, e.Resource)
 	}
-	return fmt.Sprintf("you may not %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
+	return fmt.Sprintf("you are not allowed to %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
 }
 
 // ToolError says that nobody let the ServiceAccounts of the caller's namespace act through the portal. Its text is for the

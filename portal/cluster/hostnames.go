@@ -127,7 +127,7 @@ func (c *Cluster) kind(name string) (catalog.Kind, error) {
 	return k, nil
 }
 
-// requireInterest returns a *ForbiddenError but for those who may create objects of the kind in the namespace, or list them.
+// requireInterest returns a *ForbiddenError but for those who can create objects of the kind in the namespace, or list them.
 func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) error {
 	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || may {
 		return err

@@ -72,7 +72,7 @@ func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
 		"nobody has it, so that it is free":            {[]string{create}, "new.example.com", availability.Free, availability.Holder{}, false},
 		"another team has it, and is not told of":      {[]string{create}, "find.example.com", availability.Taken, availability.Holder{}, false},
 		"another team that the caller may look into":   {[]string{create, theirs}, "find.example.com", availability.Taken, availability.Holder{Namespace: "search", Name: "find"}, false},
-		"the caller may list claims, and not get":      {[]string{create, "list domainclaims"}, "find.example.com", availability.Taken, availability.Holder{}, false},
+		"the caller can list claims, and not get":      {[]string{create, "list domainclaims"}, "find.example.com", availability.Taken, availability.Holder{}, false},
 		"it overlaps with another team's":              {[]string{list}, "*.example.com", availability.Overlaps, availability.Holder{}, false},
 		"the team's own, which is not claimed yet":     {[]string{create, "get gatewayhostnamerequests payments"}, "soon.example.com", availability.Yours, availability.Holder{Namespace: "payments", Name: "soon"}, false},
 		"the team's own, which the caller may not get": {[]string{create}, "soon.example.com", availability.Yours, availability.Holder{}, false},

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Namespaces returns the names of the namespaces of teams in which the caller may list at least one requestable kind, sorted.
+// Namespaces returns the names of the namespaces of teams in which the caller can list at least one requestable kind, sorted.
 // Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
 func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, error) {
 	metas, err := c.namespaceMetas(ctx)
@@ -78,7 +78,7 @@ func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadat
 	return out, nil
 }
 
-// listsAny reports whether the caller may list any requestable kind in the namespace.
+// listsAny reports whether the caller can list any requestable kind in the namespace.
 func (c *Cluster) listsAny(ctx context.Context, id auth.Identity, namespace string) (bool, error) {
 	for _, k := range c.kinds.Requestable() {
 		if ok, err := c.Can(ctx, id, "list", k, namespace); ok || err != nil {

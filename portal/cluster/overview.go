@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Overview returns how all objects are that the caller may list. Its Narrow kinds are those that the caller may not list everywhere.
+// Overview returns how all objects are that the caller can list. Its Narrow kinds are those that the caller cannot list everywhere.
 func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
 	shown, narrow, err := c.places(ctx, id)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	return c.overview.Rows(at, func(ns string) bool { return all || visible.Has(ns) }), nil
 }
 
-// visible returns the namespaces worth asking about in which the caller may list the kind.
+// visible returns the namespaces worth asking about in which the caller can list the kind.
 func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind) (sets.Set[string], error) {
 	candidates, err := c.candidates(ctx, id)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind)
 	return sets.New(names...), err
 }
 
-// Unlisted returns the requestable kinds that the caller may not list in each of the namespaces; one in which every kind may be
+// Unlisted returns the requestable kinds that the caller cannot list in each of the namespaces; one in which every kind may be
 // listed is left out.
 func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
 	out := map[string]catalog.Catalog{}
@@ -96,7 +96,7 @@ func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
 	return c.overview.TimesToReady(k.Plural)
 }
 
-// places returns those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
+// places returns those with objects that the caller can list. Of each kind it asks about the whole cluster first, and then
 // about the namespaces that are worth it.
 func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, narrow []string, err error) {
 	everywhere := map[string]bool{}

@@ -102,13 +102,13 @@ func (c *Cluster) ServesPeople(ctx context.Context) error {
 	return nil
 }
 
-// MaySecret reports whether the caller may do verb with the Secret of the name, or where that is empty with all of them. It decides what pages
+// MaySecret reports whether the caller can do verb with the Secret of the name, or where that is empty with all of them. It decides what pages
 // offer: the operator asks again.
 func (c *Cluster) MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
 	return c.access.allowed(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
 }
 
-// RequireSecret returns a *ForbiddenError unless the caller may do what MaySecret tells.
+// RequireSecret returns a *ForbiddenError unless the caller can do what MaySecret tells.
 func (c *Cluster) RequireSecret(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
 	return c.access.require(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
 }

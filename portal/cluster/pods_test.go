@@ -123,9 +123,9 @@ func TestPodsNeedARightOfTheirOwn(t *testing.T) {
 	_, events := c.PodEvents(t.Context(), dev, pod)
 	_, logs := c.Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "shop-1", Container: "app"})
 	for want, err := range map[string]error{
-		"you may not list pods in namespace payments":    pods,
-		"you may not list events in namespace payments":  events,
-		"you may not get pods/log in namespace payments": logs,
+		"you are not allowed to list pods in namespace payments":    pods,
+		"you are not allowed to list events in namespace payments":  events,
+		"you are not allowed to get pods/log in namespace payments": logs,
 	} {
 		var forbidden *ForbiddenError
 		if !errors.As(err, &forbidden) || err.Error() != want {

@@ -21,7 +21,7 @@ import (
 // readTimeout bounds one read that the cache cannot answer.
 const readTimeout = 15 * time.Second
 
-// List returns every object of the kind in namespace, or with "" in every namespace that the caller may list, sorted by
+// List returns every object of the kind in namespace, or with "" in every namespace that the caller can list, sorted by
 // namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
 // list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.
 func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {

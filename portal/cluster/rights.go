@@ -11,7 +11,7 @@ import (
 // verbs are what can be done with the objects of a kind.
 var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
 
-// Rights returns what the caller may do in the namespace, by the plural names of the kinds; of a kind that may not be touched
+// Rights returns what the caller can do in the namespace, by the plural names of the kinds; of a kind that may not be touched
 // the list is empty.
 //
 // It asks as little as it can: nothing about a namespace that does not exist, in which nobody can do anything, and about

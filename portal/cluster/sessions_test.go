@@ -59,10 +59,10 @@ func TestSessionsOfAUserAreEndedByWhoMay(t *testing.T) {
 	}{
 		"it is done":               {[]string{mayEnd}, "jo", false, nil, "", "delete sessions  oidc:jo allow done"},
 		"a dry run":                {[]string{mayEnd}, "oidc:jo", true, nil, "", "delete sessions  oidc:jo allow done dry"},
-		"no right":                 {nil, "jo", false, nil, "you may not delete sessions", "delete sessions  jo deny forbidden"},
-		"a right to other things":  {[]string{"delete s3buckets", "list domainclaims"}, "jo", true, nil, "you may not delete sessions", "delete sessions  jo deny forbidden dry"},
+		"no right":                 {nil, "jo", false, nil, "you are not allowed to delete sessions", "delete sessions  jo deny forbidden"},
+		"a right to other things":  {[]string{"delete s3buckets", "list domainclaims"}, "jo", true, nil, "you are not allowed to delete sessions", "delete sessions  jo deny forbidden dry"},
 		"nobody":                   {[]string{mayEnd}, " ", false, nil, "name a user", "delete sessions    allow refused"},
-		"nobody, and no right":     {nil, "", false, nil, "you may not delete sessions", "delete sessions   deny forbidden"},
+		"nobody, and no right":     {nil, "", false, nil, "you are not allowed to delete sessions", "delete sessions   deny forbidden"},
 		"a ServiceAccount":         {[]string{mayEnd}, "system:serviceaccount:a:b", false, nil, "is a ServiceAccount", "delete sessions  system:serviceaccount:a:b allow refused"},
 		"a group":                  {[]string{mayEnd}, "ops", false, nil, "oidc:ops is a group", "delete sessions  oidc:ops allow refused"},
 		"a group of a namespace":   {[]string{mayEnd}, "oidc:team", true, nil, "write user:oidc:team", "delete sessions  oidc:team allow refused dry"},

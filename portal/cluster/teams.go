@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Teams returns the Teams that the caller may see, by name: all of them with the right to list them, else those that they may get, as
+// Teams returns the Teams that the caller can see, by name: all of them with the right to list them, else those that they may get, as
 // members may their own. They are shared with the cache: never change one.
 func (c *Cluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
 	k, ok := c.kinds.ByName(v1alpha1.KindTeam)

@@ -53,11 +53,11 @@ func policyEffects(obj *unstructured.Unstructured, k catalog.Kind, target string
 	d := k.Deletion
 	switch v1alpha1.DeletionPolicy(catalog.TextAt(obj, "spec", "deletionPolicy")) {
 	case v1alpha1.DeletionRetain:
-		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can take it back later."}}
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can manage it again later."}}
 	case v1alpha1.DeletionOrphan:
 		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay, without Portico's tags: nobody looks after it any more."}}
 	case v1alpha1.DeletionStop:
-		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. The same request can take it back later."}}
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. The same request can manage it again later."}}
 	case v1alpha1.DeletionDelete:
 		if on, set := setting(obj, d.Protects); on && set {
 			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects + " is on: AWS refuses it. The deletion waits until you switch that off."}}
@@ -66,7 +66,7 @@ func policyEffects(obj *unstructured.Unstructured, k catalog.Kind, target string
 		if lossy(obj, d) {
 			data = views.Effect{Icon: "alert", Tone: "bad", Text: d.LossyEffect}
 		}
-		return append([]views.Effect{{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}, data}, staying(obj)...)
+		return append([]views.Effect{{Icon: "bin", Tone: "bad", Text: "Permanently deleted from AWS: " + target + "."}, data}, staying(obj)...)
 	}
 	return nil
 }
@@ -90,9 +90,9 @@ func setting(obj *unstructured.Unstructured, name string) (on, set bool) {
 func PolicyWords(obj *unstructured.Unstructured, d catalog.Deletion) string {
 	switch v1alpha1.DeletionPolicy(catalog.TextAt(obj, "spec", "deletionPolicy")) {
 	case v1alpha1.DeletionRetain:
-		return "stays in AWS, to be taken back"
+		return "stays in AWS, and can be managed again"
 	case v1alpha1.DeletionOrphan:
-		return "stays in AWS, Portico lets go"
+		return "stays in AWS, no longer managed"
 	case v1alpha1.DeletionStop:
 		return "stopped, and stays in AWS"
 	case v1alpha1.DeletionDelete:

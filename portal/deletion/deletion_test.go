@@ -21,17 +21,17 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 		effect string
 	}{
 		{"S3Bucket", map[string]any{"deletionPolicy": "Delete"}, "if empty", "it is not deleted"},
-		{"S3Bucket", map[string]any{"deletionPolicy": "Delete", "forceDestroy": true}, "with all data", "no way back"},
+		{"S3Bucket", map[string]any{"deletionPolicy": "Delete", "forceDestroy": true}, "with all data", "cannot be undone"},
 		{"SQSQueue", map[string]any{"deletionPolicy": "Delete"}, "with all data", "messages in it are lost"},
 		{"SQSQueue", map[string]any{"deletionPolicy": "Retain"}, "stays", "its data stay"},
 		{"RDSInstance", map[string]any{"deletionPolicy": "Delete"}, "final snapshot", "The snapshot's name is IDENTIFIER-final-"},
-		{"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true}, "with all data", "no way back"},
+		{"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true}, "with all data", "cannot be undone"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete"}, "with all data", "terminated"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": true}, "with all data", "Nothing is deleted while disableApiTermination is on"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": false}, "with all data", "terminated"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Stop"}, "stopped", "is stopped and stays"},
-		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "lets go", "without Portico's tags"},
-		{"WebApp", map[string]any{}, "", "The application stops"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "no longer managed", "without Portico's tags"},
+		{"WebApp", map[string]any{}, "", "The web app stops"},
 	} {
 		k, ok := kinds.ByName(row.kind)
 		if !ok {

@@ -23,19 +23,19 @@ func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Eff
 	for _, b := range after {
 		for _, right := range access.Rights(b.Kind, b.Access) {
 			if !slices.Contains(rightsTo(before, b), right) {
-				all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("In AWS the application asks to use the %s %s: %s.", b.Kind, b.Name, right)})
+				all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("In AWS the web app asks to use the %s %s: %s.", b.Kind, b.Name, right)})
 			}
 		}
 	}
 	for _, b := range before {
 		for _, right := range access.Rights(b.Kind, b.Access) {
 			if !slices.Contains(rightsTo(after, b), right) {
-				all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("In AWS the application no longer asks to use the %s %s: %s.", b.Kind, b.Name, right)})
+				all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("In AWS the web app no longer asks to use the %s %s: %s.", b.Kind, b.Name, right)})
 			}
 		}
 	}
 	if len(all) > 0 && was != nil && s.onlyAccess(was, will) {
-		all = append(all, views.Effect{Icon: "info", Tone: "busy", Text: "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were made."})
+		all = append(all, views.Effect{Icon: "info", Tone: "busy", Text: "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were created."})
 	}
 	return append(all, userEffects(before, after)...)
 }
@@ -50,14 +50,14 @@ func userEffects(before, after []v1alpha1.WebAppBinding) (all []views.Effect) {
 		switch {
 		case is == was:
 		case b.User == v1alpha1.BindingUserOwn:
-			all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("The application signs in to the database %s as %s.", b.Name, is)})
+			all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("The web app signs in to the database %s as %s.", b.Name, is)})
 		default:
-			all = append(all, views.Effect{Icon: "alert", Tone: "warn", Text: fmt.Sprintf("The application signs in to the database %s as %s. With user: Own it gets a user of its own.", b.Name, is)})
+			all = append(all, views.Effect{Icon: "alert", Tone: "warn", Text: fmt.Sprintf("The web app signs in to the database %s as %s. With user: Own it gets a user of its own.", b.Name, is)})
 		}
 	}
 	for _, b := range before {
 		if b.User == v1alpha1.BindingUserOwn && !slices.ContainsFunc(after, func(o v1alpha1.WebAppBinding) bool { return o.Kind == b.Kind && o.Name == b.Name && o.User == b.User }) {
-			all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("The application's own user of the database %s is dropped once no Pod uses it; tables that it has made stay.", b.Name)})
+			all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("The web app's own user of the database %s is dropped once no Pod uses it; tables that it has made stay.", b.Name)})
 		}
 	}
 	return all
@@ -71,7 +71,7 @@ func signsInAs(b v1alpha1.WebAppBinding) string {
 	case b.User == v1alpha1.BindingUserOwn:
 		return "a user of its own, which may " + access.DatabaseWords(b.Access)
 	default:
-		return "its master user, who may do everything in it"
+		return "its master user, who can do everything in it"
 	}
 }
 

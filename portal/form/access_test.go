@@ -33,10 +33,10 @@ func TestAReviewSaysWhichRightsAreAddedAndTaken(t *testing.T) {
 		}
 		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"image": "shop:1", "bindings": all}}}
 	}
-	const asks, noLonger = "In AWS the application asks to use the ", "In AWS the application no longer asks to use the "
-	const again = "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were made."
-	const master, own = "The application signs in to the database db as its master user, who may do everything in it. With user: Own it gets a user of its own.", "The application signs in to the database db as a user of its own, which may "
-	const dropped = "The application's own user of the database db is dropped once no Pod uses it; tables that it has made stay."
+	const asks, noLonger = "In AWS the web app asks to use the ", "In AWS the web app no longer asks to use the "
+	const again = "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were created."
+	const master, own = "The web app signs in to the database db as its master user, who can do everything in it. With user: Own it gets a user of its own.", "The web app signs in to the database db as a user of its own, which may "
+	const dropped = "The web app's own user of the database db is dropped once no Pod uses it; tables that it has made stay."
 	for name, row := range map[string]struct {
 		was, will *unstructured.Unstructured
 		want      []string

@@ -38,11 +38,11 @@ type Provider struct {
 // Choices are the objects that the fields of one form may name, by kind.
 type Choices map[string]Choosable
 
-// Choosable is the objects of one kind in the team's namespace, as far as the caller may list them.
+// Choosable is the objects of one kind in the team's namespace, as far as the caller can list them.
 type Choosable struct {
 	Title   string
 	Options []views.Option // by name, in order
-	Unseen  bool           // the caller may not list them
+	Unseen  bool           // the caller cannot list them
 	Request string         // address of the form for a new one, "" without the right
 }
 
@@ -155,7 +155,7 @@ func (b builder) option(r catalog.Reference, kind string, o views.Option) views.
 // missing says of a name that is not offered why.
 func (b builder) missing(kind string) string {
 	if b.Choices[kind].Unseen {
-		return "you may not list these"
+		return "you are not allowed to list these"
 	}
 	return "not there"
 }
@@ -181,7 +181,7 @@ func (b builder) untold(r catalog.Reference, v *views.Field) {
 	}
 	v.Hint = team + " has none yet."
 	if seen < len(r.Kinds) {
-		v.Hint = "You may not list these in " + team + ": type the name."
+		v.Hint = "You are not allowed to list these in " + team + ": type the name."
 		if seen > 0 {
 			v.Hint = team + " has none that you may list: type the name."
 		}

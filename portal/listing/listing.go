@@ -28,11 +28,11 @@ type Item struct {
 // Found is what there is to list.
 type Found struct {
 	Items     []Item          // in no order
-	Kinds     catalog.Catalog // those that the caller may list
+	Kinds     catalog.Catalog // those that the caller can list
 	Forbidden catalog.Catalog // those that were left out, because the caller may not
 }
 
-// Read finds the objects of the kinds in namespace, "" for all that the caller may list in. Kinds that the caller may not
+// Read finds the objects of the kinds in namespace, "" for all that the caller can list in. Kinds that the caller may not
 // list there are left out; if those are all, the error is a *cluster.ForbiddenError.
 func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (Found, error) {
 	var found Found

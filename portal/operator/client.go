@@ -106,7 +106,7 @@ func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
 }
 
 // Of tells of the checks of one object. It takes Patience at the most, and no time while the operator is known to be
-// away. Whether the caller may see the object was asked before.
+// away. Whether the caller can see the object was asked before.
 func (c *Client) Of(ctx context.Context, of Object) Checks {
 	q := question{operatorapi.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID}
 	if checks, ok := c.tell(ctx, q, func(body []byte) (any, error) { return readChecks(body, of) }).(Checks); ok {

@@ -56,10 +56,10 @@ func TestThePageOfAnApplicationSaysWhatItMayDoInAWS(t *testing.T) {
 
 func TestThePageOfAnApplicationSaysWhomItSignsInAs(t *testing.T) {
 	for want, of := range map[string][2]string{ // the binding's user, and that of the Pods
-		"signs in as the database&#39;s master user, who may do everything in it":            {"", "Master"},
+		"signs in as the database&#39;s master user, who can do everything in it":            {"", "Master"},
 		"signs in as a user of its own, which may read.":                                     {"Own", "Own"},
 		"still signs in as a user of its own, which its bindings do not ask for any more":    {"Master", "Own"},
-		"master user, who may do everything in it. With user: Own in the binding it gets a ": {"Own", "Master"},
+		"master user, who can do everything in it. With user: Own in the binding it gets a ": {"Own", "Master"},
 	} {
 		f := boundSite(t, "True", "Granted", "the application has its rights")
 		app := f.objects[0].Object

@@ -70,12 +70,12 @@ func TestRecentActivityIsShownToThoseWhoMayListEvents(t *testing.T) {
 		"all of it": {
 			platformAdmin, "/admin/activity", nil,
 			[]string{changed, "changed members", "oidc:&lt;b&gt;bob&lt;/b&gt; asked for it", `href="/teams/search"`, `href="/teams/_platform/teams/growth"`},
-			[]string{"It is as asked for", "<b>bob", "You may not see all of these"},
+			[]string{"It is as asked for", "<b>bob", "You are not allowed to see all of these"},
 		},
 		"an admin who may not list events everywhere": {
 			platformAdmin, "/admin/activity",
 			[]string{"list events ", "list events search", "list events default"},
-			[]string{changed, "You may not see all of these"},
+			[]string{changed, "You are not allowed to see all of these"},
 			[]string{"bob", "changed members"},
 		},
 		"no admin":        {developer, "/admin/activity", nil, []string{"You have no access to this"}, []string{changed}},

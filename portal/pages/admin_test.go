@@ -76,7 +76,7 @@ func TestAdminPages(t *testing.T) {
 func TestAdminPagesAreForAdmins(t *testing.T) {
 	for _, path := range []string{"/admin", "/admin/claims", "/admin/grants", "/admin/live", "/admin/live?tab=claims"} {
 		w := visit(t, hostnameSite(t), developer, path)
-		if body := w.Body.String(); w.Code != 403 || !strings.Contains(body, "You may not list domainclaims.") || strings.Contains(body, "gw-00") || strings.Contains(body, `href="/admin"`) {
+		if body := w.Body.String(); w.Code != 403 || !strings.Contains(body, "You are not allowed to list domainclaims.") || strings.Contains(body, "gw-00") || strings.Contains(body, `href="/admin"`) {
 			t.Errorf("%s answers %d:\n%s", path, w.Code, body)
 		}
 	}

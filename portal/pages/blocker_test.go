@@ -60,7 +60,7 @@ status: {observedGeneration: 1, conditions: [{type: Ready, status: "%s", reason:
 	}
 	hidden := newFake(t, app(waits, "a"), queue("a", "Failed", ""))
 	hidden.denied = []string{"get sqsqueues payments"}
-	if html := visit(t, hidden, developer, page).Body.String(); strings.Contains(html, "A says so") || !strings.Contains(html, "which you may not see") {
+	if html := visit(t, hidden, developer, page).Body.String(); strings.Contains(html, "A says so") || !strings.Contains(html, "which you are not allowed to see") {
 		t.Errorf("what may not be seen is told, or left out:\n%s", html)
 	}
 }

@@ -96,7 +96,7 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			[]string{deadQueue},
 			[]string{"list payments"},
 			askApp, app("add spec.bindings"),
-			[]string{"You may not list these in payments: type the name.", `name="spec.bindings[0].kind"`},
+			[]string{"You are not allowed to list these in payments: type the name.", `name="spec.bindings[0].kind"`},
 			[]string{"SQSQueue/dead", "none yet"},
 		},
 		{
@@ -149,13 +149,13 @@ func TestVariablesAreLines(t *testing.T) {
 		"spec.env[1].valueFrom.secretKeyRef.name", "s", "spec.env[2].name", "C", "spec.env[2].value", "x\r\ny")).Body.String()
 	for _, words := range []string{
 		`<details class="fold" id="f-spec-env-0-valueFrom">`, `<details class="fold" id="f-spec-env-1-valueFrom" open>`,
-		`aria-describedby="f-spec-env-value-hint"`, `id="f-spec-env-value-hint"`, "passwords belong in a Secret", "\nx\r\ny</textarea>",
+		`aria-describedby="f-spec-env-value-hint"`, `id="f-spec-env-value-hint"`, "put passwords into a Secret", "\nx\r\ny</textarea>",
 	} {
 		if !strings.Contains(html, words) {
 			t.Errorf("the page lacks %q:\n%s", words, html)
 		}
 	}
-	if got := strings.Count(html, "passwords belong in a Secret"); got != 1 {
+	if got := strings.Count(html, "put passwords into a Secret"); got != 1 {
 		t.Errorf("the hint stands there %d times", got)
 	}
 	if got := inputs(html); strings.Contains(got, "spec.env[0].valueFrom ") {

@@ -9,7 +9,7 @@ import (
 func TestInputsTellWhenTheyCount(t *testing.T) {
 	page := post(t, newFake(t), askApp, app("add spec.env")).Body.String()
 	lacks(t, page, `data-field="spec.env[0].value" data-when="spec.env[0].valueFrom empty"`, `data-when="spec.env[0].value empty"`,
-		`data-when="spec.env[0].valueFrom.configMapKeyRef empty"`, "In place of")
+		`data-when="spec.env[0].valueFrom.configMapKeyRef empty"`, "Instead of")
 	lacks(t, visit(t, busySite(t), developer, ask).Body.String(),
 		`data-when="spec.encryption.algorithm is aws:kms aws:kms:dsse"`, "Only with algorithm aws:kms or aws:kms:dsse.")
 	lacks(t, visit(t, newFake(t), developer, "/teams/payments/new/sqsqueues").Body.String(),

@@ -90,7 +90,7 @@ func TestWhatWasDeletedMeanwhileCanBeAskedForAnew(t *testing.T) {
 		t.Error("who may not request it is told to")
 	}
 	f.objects = append(f.objects, object(t, strings.Replace(readyBucket, "{name: invoices,", "{name: invoices, uid: other,", 1)))
-	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and made again under the same name.")
+	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and created again under the same name.")
 }
 
 // TestElementsOfListsAreMergedByTheirNames: two people who each add a variable do not disagree.

@@ -123,7 +123,7 @@ func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 	for path, words := range map[string]string{
 		editing1:                  "Edit invoices",
 		atHostnames + "shop/edit": "A hostname request does not change",
-		"/teams/portico-gateways/poolgateways/gw-00/edit": "There is no such page",
+		"/teams/portico-gateways/poolgateways/gw-00/edit": "Page not found",
 		"/teams/payments/s3buckets/none/edit":             "It does not exist",
 	} {
 		lacks(t, visit(t, f, platformAdmin, path).Body.String(), words)

@@ -59,14 +59,14 @@ func TestPagesOfAHostname(t *testing.T) {
 		"the web app that answers there":            {hostnameSite, "shop", `href="/teams/payments/webapps/storefront"`, ""},
 		"its Gateway":                               {hostnameSite, "shop", "<code>gw-00</code>", ""},
 		"a step that is under way":                  {hostnameSite, "pay", "4 of 8 done", "waiting for CertificateIssued"},
-		"no parent before there is a listener":      {hostnameSite, "pay", "once the listener is attached", "parentRefs"},
+		"no parent before there is a listener":      {hostnameSite, "pay", "once the listener is ready", "parentRefs"},
 		"an attempt after a failed one":             {hostnameSite, "pay", "AWS gave up on the earlier ones", ""},
 		"what is taken is explained":                {hostnameSite, "lost", "Another team has taken.payments.example.com", "rivals"},
 		"what is taken needs somebody":              {hostnameSite, "lost", `<span class="hush">needs you</span>`, "every 5 minutes"},
 		"the holder, for those who may see it":      {seen, "lost", `It is <a href="/teams/rivals/gatewayhostnamerequests/find">find of rivals</a>.`, ""},
 		"no holder once it was given back":          {given, "lost", "Another team has", "It is <a"},
-		"the steps of what nobody has looked at":    {hostnameWith(func(f *fakeCluster) { delete(f.objects[0].Object, "status") }), "shop", "not looked at yet", "failed"},
-		"what deleting does":                        {hostnameSite, "shop/delete", "Then another team may ask for the name.", "in AWS for this"},
+		"the steps of what nobody has looked at":    {hostnameWith(func(f *fakeCluster) { delete(f.objects[0].Object, "status") }), "shop", "not checked yet", "failed"},
+		"what deleting does":                        {hostnameSite, "shop/delete", "After that another team can request the name.", "in AWS for this"},
 		"who uses it, before it is deleted":         {hostnameSite, "shop/delete", "take it out of storefront first", ""},
 		"a page for those who may get, and no more": {mayNot("check payments"), "lost", "Another team has", "It is <a"},
 	} {
@@ -106,7 +106,7 @@ func TestHostnamesAreCheckedWhileTheyAreTyped(t *testing.T) {
 		"another domain":               {hostnameSite, "spec.hostname=x.example.net", "x.example.net is not below payments.example.com or pay.example.org.", ""},
 		"the grant":                    {hostnameSite, "spec.hostname=x.example.net", `href="/teams/payments/hostnamegrants/hostnames"`, ""},
 		"no grant that may not be got": {hostnameWith(func(f *fakeCluster) { f.denied = []string{"get payments"} }), "spec.hostname=x.example.net", "is not below", "/hostnamegrants/"},
-		"no grant at all":              {hostnameWith(func(f *fakeCluster) { f.grant = nil }), "spec.hostname=x.example.net", "Your team may not have hostnames yet", ""},
+		"no grant at all":              {hostnameWith(func(f *fakeCluster) { f.grant = nil }), "spec.hostname=x.example.net", "Your team cannot have hostnames yet", ""},
 		"a wildcard":                   {hostnameSite, "spec.hostname=*.payments.example.com", "it has no wildcards.", ""},
 		"another zone":                 {hostnameSite, "spec.hostname=new.payments.example.com&spec.zoneId=Z1", "the zone Z1 is none of", ""},
 		"another environment":          {hostnameSite, "spec.hostname=new.payments.example.com&spec.environment=staging", "environment staging is none of", ""},
@@ -186,7 +186,7 @@ func TestTheFormOffersWhatTheGrantAllows(t *testing.T) {
 		"no default that is not allowed":   {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Visibilities: []v1alpha1.Visibility{"internal"}}), `<option value="internal" selected>internal</option>`, "Default (internet-facing)"},
 		"it asks while one types":          {hostnameSite, `hx-get="/teams/payments/hostnames/check" hx-trigger="input from:&#34;#f-spec-hostname, #f-spec-zoneId, #f-spec-visibility, #f-spec-environment&#34; delay:300ms"`, ""},
 		"it is announced with the input":   {hostnameSite, `aria-describedby="f-spec-hostname-check f-spec-hostname-hint"`, ""},
-		"without a grant there is no form": {hostnameWith(func(f *fakeCluster) { f.grant = nil }), "payments may not have hostnames yet", `id="request"`},
+		"without a grant there is no form": {hostnameWith(func(f *fakeCluster) { f.grant = nil }), "payments cannot have hostnames yet", `id="request"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, askHostname)

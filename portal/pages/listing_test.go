@@ -120,7 +120,7 @@ func TestQueryEncodesWhatItReads(t *testing.T) {
 	}
 }
 
-// TestAllTeamsAreListedTogether reads the list over every namespace that the caller may list.
+// TestAllTeamsAreListedTogether reads the list over every namespace that the caller can list.
 func TestAllTeamsAreListedTogether(t *testing.T) {
 	elsewhere := strings.NewReplacer("namespace: payments", "namespace: search", "oidc:payments-dev", "oidc:search-dev")
 	both := func(tb testing.TB) *fakeCluster {
@@ -154,12 +154,12 @@ func TestAllTeamsAreListedTogether(t *testing.T) {
 		"no way to ask for something":            {both, "/teams/-", 200, "", "Request something"},
 		"a team's list without the column":       {both, "/teams/payments", 200, "", `data-label="Team"`},
 		"teams that may not be listed":           {denied, "/teams/-", 200, "r-s3buckets-payments__", "search__"},
-		"a team that may not be listed, by name": {denied, "/teams/-?team=search", 200, "You may not see the resources of search", "search__"},
+		"a team that may not be listed, by name": {denied, "/teams/-?team=search", 200, "You are not allowed to see the resources of search", "search__"},
 		"no choice of teams where there is one":  {denied, "/teams/payments", 200, "", "All teams"},
 		"a catalog, which needs a team":          {both, "/teams/-/catalog", 200, "Choose a team", "Request a"},
-		"a form, which needs a team":             {both, "/teams/-/new/s3buckets", 404, "There is no such page", ""},
-		"an object, which needs a team":          {both, "/teams/-/s3buckets/invoices", 404, "There is no such page", ""},
-		"hostnames, which need a team":           {both, "/teams/-/hostnames/check", 404, "There is no such page", ""},
+		"a form, which needs a team":             {both, "/teams/-/new/s3buckets", 404, "Page not found", ""},
+		"an object, which needs a team":          {both, "/teams/-/s3buckets/invoices", 404, "Page not found", ""},
+		"hostnames, which need a team":           {both, "/teams/-/hostnames/check", 404, "Page not found", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)

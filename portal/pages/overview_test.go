@@ -97,7 +97,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		"and its finalizers":                          {platformSite, `<code>example.org/backup</code>`, ""},
 		"time to ready":                               {platformSite, "Half within 2 s, 95 % within 2 s, of 6.", ""},
 		"as figures for those who do not see it":      {platformSite, `<tr><th scope="row">≤ 2 s</th><td>6</td></tr>`, ""},
-		"no measurements":                             {calm, "Not measured yet, for which it takes five resources that became ready: bucket, ", "<figure"},
+		"no measurements":                             {calm, "Not enough data yet (needs 5 resources that became ready): bucket, ", "<figure"},
 		"who leads":                                   {platformSite, "<code>portico-operator-7d9c_1f3a</code>", ""},
 		"how many passes fail":                        {platformSite, "3 of 1204, 0.2 %", ""},
 		"a controller's resources":                    {platformSite, `<a href="/teams/-?kind=webapps">webapp</a>`, ""},

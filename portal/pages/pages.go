@@ -44,7 +44,7 @@ type TeamReader interface {
 	TimesToReady(k catalog.Kind) overview.Times
 }
 
-// SecretRights says what a caller may do with Secrets.
+// SecretRights says what a caller can do with Secrets.
 type SecretRights interface {
 	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
 }

@@ -148,7 +148,7 @@ func TestDelete(t *testing.T) {
 	}{
 		{"the wrong name", url.Values{"uid": {"uid-invoices"}, "name": {"invoice"}}, 422, "Type the name exactly", true},
 		{"no name", url.Values{"uid": {"uid-invoices"}}, 422, "Type the name exactly", true},
-		{"another object of the same name", url.Values{"uid": {"older"}, "name": {"invoices"}}, 409, "another object of the same name", true},
+		{"another resource with the same name", url.Values{"uid": {"older"}, "name": {"invoices"}}, 409, "another resource with the same name", true},
 		{"the right name", url.Values{"uid": {"uid-invoices"}, "name": {"invoices"}}, 303, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

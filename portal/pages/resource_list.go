@@ -45,7 +45,7 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.ResourcesPage(list))
 }
 
-// list reads every kind that the caller may list; it is refused if that is none.
+// list reads every kind that the caller can list; it is refused if that is none.
 func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame, q views.Query) (views.List, error) {
 	list := views.List{Frame: frame, Query: q, Everywhere: s.Everywhere()}
 	all, err := p.addKinds(ctx, id, s, &list)
@@ -145,7 +145,7 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// mayList returns nil if the caller may list any kind of the space.
+// mayList returns nil if the caller can list any kind of the space.
 func (p *Pages) mayList(ctx context.Context, id auth.Identity, s page.Space) error {
 	if s.Everywhere() {
 		names, err := p.cluster.Namespaces(ctx, id)

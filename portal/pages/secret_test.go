@@ -100,7 +100,7 @@ func TestAValueIsSetAndNeverShown(t *testing.T) {
 	f := secretSite(t)
 	w := confirmed(t, f, "GET", atSecrets+"?name=shop&key=token", nil)
 	lacks(t, w.Body.String(), `name="name" value="shop"`, `name="key" value="token"`, `<textarea id="value" name="value" class="masked"`, "Your fresh sign-in is over", "in 4 min",
-		"payments-dev", `href="/teams/payments/webapps/shop"`, "nothing that you may list uses it", "in another way")
+		"payments-dev", `href="/teams/payments/webapps/shop"`, "nothing that you have access to uses it", "in another way")
 	for _, c := range [][2]string{
 		{secretValue, secretValue}, {secretValue + "\r\n", secretValue}, {"-----BEGIN\r\nx\r\n-----END\r\n", "-----BEGIN\nx\n-----END\n"}, {" a b ", " a b "},
 	} {
@@ -171,7 +171,7 @@ func TestWhatTheOperatorRefusesIsSaid(t *testing.T) {
 		told cluster.PersonError
 		says string
 	}{
-		"a right that is missing":  {cluster.PersonError{Status: 403, Detail: "you may not update secrets in namespace payments"}, "You may not update secrets in namespace payments."},
+		"a right that is missing":  {cluster.PersonError{Status: 403, Detail: "you are not allowed to update secrets in namespace payments"}, "You are not allowed to update secrets in namespace payments."},
 		"a Secret of others":       {cluster.PersonError{Status: 409, Detail: "the Secret shop was not made for this, and is left alone"}, "was not made for this"},
 		"others write it":          {cluster.PersonError{Status: 409, Detail: "others write this Secret all the time: try again in a moment"}, "Others write this Secret"},
 		"too many keys":            {cluster.PersonError{Status: 422, Detail: "the Secret shop would have 101 keys, and 100 is the most"}, "101 keys"},
@@ -247,9 +247,9 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 	none := []string{"create secrets payments", "list secrets payments", "update secrets payments", "get secrets payments"}
 	for path, shows := range map[string][]string{
-		atSecrets:                  {"You may not update secrets in namespace payments.", "portico-secret-writer", "kubectl auth can-i update secrets -n payments"},
-		atSecrets + "/shop/delete": {"You may not update secrets in namespace payments.", "kubectl auth can-i update secrets/shop -n payments"},
-		atPassword:                 {"You may not get secrets in namespace payments.", "for this one Secret", "kubectl auth can-i get secrets/ledger-rdsinstance-binding -n payments"},
+		atSecrets:                  {"You are not allowed to update secrets in namespace payments.", "portico-secret-writer", "kubectl auth can-i update secrets -n payments"},
+		atSecrets + "/shop/delete": {"You are not allowed to update secrets in namespace payments.", "kubectl auth can-i update secrets/shop -n payments"},
+		atPassword:                 {"You are not allowed to get secrets in namespace payments.", "for this one Secret", "kubectl auth can-i get secrets/ledger-rdsinstance-binding -n payments"},
 	} {
 		f := secretSite(t)
 		f.denied = none
@@ -263,7 +263,7 @@ func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 	}
 	f := secretSite(t)
 	f.denied = none[1:]
-	f.answered = map[string]*cluster.PersonError{"list": {Status: 403, Detail: "you may not list secrets"}}
+	f.answered = map[string]*cluster.PersonError{"list": {Status: 403, Detail: "you are not allowed to list secrets"}}
 	w := confirmed(t, f, "GET", atSecrets, nil)
 	lacks(t, w.Body.String(), "which there are is not told", `id="value"`)
 	f.down = true
@@ -348,7 +348,7 @@ func TestPagesLeadToSecrets(t *testing.T) {
 	lacks(t, visit(t, f, developer, atLedger).Body.String(), "portico connect ledger -n payments")
 	f.denied = []string{"create secrets payments", "update secrets payments", "get secrets payments"}
 	lacks(t, visit(t, f, developer, "/teams/payments/about").Body.String(), "Your role lacks the right to create or update Secrets")
-	if body := visit(t, f, developer, atLedger).Body.String(); strings.Contains(body, atPassword) || !strings.Contains(body, "You may not see the password") {
+	if body := visit(t, f, developer, atLedger).Body.String(); strings.Contains(body, atPassword) || !strings.Contains(body, "have access to the password") {
 		t.Error("who may not see a password is led there, or is not told")
 	}
 	if strings.Contains(visit(t, f, developer, "/teams/payments/new/s3buckets").Body.String(), "in a Secret") {

@@ -111,7 +111,7 @@ func TestSessionsAreEndedByThoseWhoMay(t *testing.T) {
 	}{"a developer": {ownedSite(t), developer}, "an admin without this right": {narrow, platformAdmin}} {
 		for _, query := range []string{"", "?user=", "?user=jo", "?user=leads"} {
 			w := visit(t, c.f, c.id, endSessions+query)
-			if body := w.Body.String(); w.Code != http.StatusForbidden || !strings.Contains(body, "You may not delete sessions.") || strings.Contains(body, "is a group") {
+			if body := w.Body.String(); w.Code != http.StatusForbidden || !strings.Contains(body, "You are not allowed to delete sessions.") || strings.Contains(body, "is a group") {
 				t.Errorf("%s at %q: %d", reason, query, w.Code)
 			}
 		}

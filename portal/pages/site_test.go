@@ -170,7 +170,7 @@ func TestStatuses(t *testing.T) {
 		{"another team's list", denied, "/teams/search", 403, "You have no access to this"},
 		{"another team's resource", denied, "/teams/search/s3buckets/x", 403, "You have no access to this"},
 		{"another team's stream", denied, "/teams/search/live", 403, ""},
-		{"a form that may not be sent", denied, "/teams/payments/new/s3buckets", 403, "You may not create s3buckets in namespace payments"},
+		{"a form that may not be sent", denied, "/teams/payments/new/s3buckets", 403, "You are not allowed to create s3buckets in namespace payments"},
 		{"a tile that is disabled", denied, "/teams/payments/catalog", 200, "can view, but not request"},
 		{"deleting without the right", denied, "/teams/payments/s3buckets/invoices/delete", 403, "You have no access"},
 		{"the platform's kinds for a developer", denied, "/teams/_platform", 403, "You have no access"},
@@ -180,9 +180,9 @@ func TestStatuses(t *testing.T) {
 		{"no team's stream", denied, "/teams//live", 403, "You have no access"},
 		{"a name that cannot be", denied, "/teams/payments/s3buckets/%2e%2e", 404, "It does not exist"},
 		{"a path for a name", denied, "/teams/payments/s3buckets/a%2Fb", 404, "It does not exist"},
-		{"an unknown kind", denied, "/teams/payments/nonsense/x", 404, "There is no such page"},
+		{"an unknown kind", denied, "/teams/payments/nonsense/x", 404, "Page not found"},
 		{"an unknown name", denied, "/teams/payments/s3buckets/none", 404, "It does not exist"},
-		{"an unknown page", denied, "/nowhere", 404, "There is no such page"},
+		{"an unknown page", denied, "/nowhere", 404, "Page not found"},
 		{"Kubernetes is away", down, "/teams/payments", 503, "The cluster does not answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

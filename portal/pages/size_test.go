@@ -68,7 +68,7 @@ func TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost(t *testing.T) {
 		t.Error("there is a form for what cannot be sent")
 	}
 	w = post(t, f, ask, url.Values{"do": {"review"}, "yaml": {strings.Repeat("x", form.MaxBytes)}})
-	lacks(t, w.Body.String(), "The form is too large", "Forms take 1024 kB.")
+	lacks(t, w.Body.String(), "The form is too large", "A form can have 1024 kB at most.")
 	if w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("more than the server takes answers %d", w.Code)
 	}

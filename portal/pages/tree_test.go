@@ -36,7 +36,7 @@ func TestTheTreeShowsWhatWasMadeAndWhatIsBound(t *testing.T) {
 	if strings.Contains(page, "ReplicaSet") || strings.Contains(page, `/sqsqueues/orders"`) {
 		t.Error("who may not list Pods, or look at queues, sees them")
 	}
-	lacks(t, page, "You may not list Pods here.", "<code>orders</code>", "You may not see it.")
+	lacks(t, page, "You are not allowed to list Pods here.", "<code>orders</code>", "You are not allowed to see it.")
 	lacks(t, visit(t, busySite(t), developer, atInvoices+"?tab=objects").Body.String(), "In AWS", "arn:aws:s3:::payments-invoices-7f3a91c2", "Secret", "invoices-connection")
 	lacks(t, visit(t, hostnameSite(t), developer, atHostnames+"pay?tab=objects").Body.String(), "Claim", "dc-77", "Certificate", "AWS has not issued the certificate yet")
 }

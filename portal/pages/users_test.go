@@ -31,11 +31,11 @@ func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 		"what happens then":             {few, at + "/delete", "It stays, and keeps working, until nothing uses it any more", ""},
 		"the first of many":             {many, at + "/delete", `<a href="/teams/-?provider=aws-prod">30 resources</a> now, among them those below`, "team-10"},
 		"nobody":                        {none, at + "/delete", "", "until nothing uses it"},
-		"those that cannot be known":    {narrow, at + "/delete", "Others may use it, of kinds that you may not list: message queue.", ""},
+		"those that cannot be known":    {narrow, at + "/delete", "Resources of kinds that you don&#39;t have access to could use it, too: message queue.", ""},
 		"load balancers":                {pool, at + "/delete", `href="/teams/portico-gateways/poolgateways/gw-00"`, ""},
 		"on its page":                   {few, at, `<dt>Used by</dt>`, "and more:"},
 		"on its page, the first of all": {many, at, `and more: <a href="/teams/-?provider=aws-prod">30 resources</a>`, "team-10"},
-		"on its page, what is hidden":   {narrow, at, "Without what you may not list: message queue.", ""},
+		"on its page, what is hidden":   {narrow, at, "Without what you are not allowed to list: message queue.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.f, platformAdmin, c.path)
@@ -55,7 +55,7 @@ func TestDependantsAreCounted(t *testing.T) {
 	}
 	lacks(t, visit(t, f, developer, "/teams/payments/sqsqueues/dead/delete").Body.String(), "3 others too", "orders-09")
 	f.denied = []string{"list webapps payments"}
-	lacks(t, visit(t, f, developer, "/teams/payments/sqsqueues/dead/delete").Body.String(), "of kinds that you may not list: web app")
+	lacks(t, visit(t, f, developer, "/teams/payments/sqsqueues/dead/delete").Body.String(), "of kinds that you don&#39;t have access to could use it, too: web app")
 }
 
 func TestWhoeverMayLookGetsLinesToReadWith(t *testing.T) {

@@ -39,7 +39,7 @@ func (a *API) registerActivity(api huma.API) {
 		OperationID: "listActivity", Method: http.MethodGet, Path: "/activity", Tags: []string{general},
 		Summary: "List what was done lately through the portal, newest first", Errors: always,
 		Description: "What people and tools did by the pages, this API and the command line, and not what was done with kubectl: as long as " +
-			"Kubernetes keeps events, which is an hour unless it is told otherwise. It takes the right to list events, in each namespace.",
+			"Kubernetes keeps events, which is an hour unless it is configured otherwise. It takes the right to list events, in each namespace.",
 	}, a.activity)
 }
 

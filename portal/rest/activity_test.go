@@ -37,7 +37,7 @@ func TestActivity(t *testing.T) {
 		"?limit=0":                    {422, "query.limit"},
 		"?limit=501":                  {422, "query.limit"},
 		"?namespace=A_b":              {422, "there can be no such namespace"},
-		"?namespace=theirs":           {403, "you may not list events in namespace theirs"},
+		"?namespace=theirs":           {403, "you are not allowed to list events in namespace theirs"},
 	} {
 		w := f.call("GET", "/activity"+query, "")
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.body) {

@@ -56,7 +56,7 @@ type Reader interface {
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 }
 
-// RightsReader tells what a caller may do, where, and what their requests begin with.
+// RightsReader tells what a caller can do, where, and what their requests begin with.
 type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
@@ -65,6 +65,7 @@ type RightsReader interface {
 	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
+	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 }
 
 // HostnameReader reports whether hostnames can be had, for a caller, after checking access.
@@ -137,7 +138,7 @@ func callerName(r *http.Request) string { return caller(r.Context()).Username }
 
 func tooOften(w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, r, http.StatusTooManyRequests, "you ask too often: wait for as many seconds as Retry-After says, and ask "+
-		"for lists or a watch in place of single objects")
+		"for lists or a watch instead of single objects")
 }
 
 func config() huma.Config {

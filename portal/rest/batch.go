@@ -32,7 +32,7 @@ type BatchQuery struct {
 type objectList struct {
 	Items     []map[string]any `json:"items"`
 	Next      string           `json:"next,omitempty" doc:"Cursor of the next page; absent on the last one."`
-	Forbidden []string         `json:"forbidden,omitempty" doc:"Kinds, by their plural names, that are left out because the caller may not list them in the namespace; absent if there are none, and in lists across namespaces."`
+	Forbidden []string         `json:"forbidden,omitempty" doc:"Kinds, by their plural names, that are left out because the caller cannot list them in the namespace; absent if there are none, and in lists across namespaces."`
 }
 
 // plurals returns the plurals of kinds, or nil if there are none.

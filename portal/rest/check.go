@@ -50,7 +50,7 @@ func takesNothing(s *huma.Schema) bool {
 	return s.Type == huma.TypeString && (s.MinLength == nil || *s.MinLength == 0) && (len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
 }
 
-// allowed returns nil if the caller may do verb on the kind in namespace, and a *cluster.ForbiddenError if not.
+// allowed returns nil if the caller can do verb on the kind in namespace, and a *cluster.ForbiddenError if not.
 func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
 	return a.cluster.Require(ctx, caller(ctx), verb, ref)
 }
 
-// allowedOne returns nil if the caller may do verb with one object, and a *cluster.ForbiddenError if not. Of a kind without namespaces a
+// allowedOne returns nil if the caller can do verb with one object, and a *cluster.ForbiddenError if not. Of a kind without namespaces a
 // right to it alone counts, too: members have such rights to their Team.
 func (a *API) allowedOne(ctx context.Context, verb string, ref cluster.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {

@@ -34,7 +34,7 @@ func example(k catalog.Kind) (map[string]any, error) {
 var meanings = map[int]string{
 	http.StatusBadRequest:            "The body cannot be read, or is not an object of the kind.",
 	http.StatusUnauthorized:          "There is no bearer token, or it is not valid here.",
-	http.StatusForbidden:             "The caller may not, whether or not the object exists; or a quota or policy is against it.",
+	http.StatusForbidden:             "The caller is not allowed to, whether or not the object exists; or a quota or policy is against it.",
 	http.StatusNotFound:              "There is no such object, or nothing at all at this URL.",
 	http.StatusRequestTimeout:        "The body did not arrive in time.",
 	http.StatusConflict:              "There is an object of this name, or it was replaced by a namesake in the meantime.",

@@ -80,7 +80,7 @@ func putOperation(k catalog.Kind) huma.Operation {
 		Summary: "Create or replace one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
 		Middlewares: huma.Middlewares{wantType("application/json")}, Responses: responses, Errors: editErrors,
 		Description: "With If-None-Match: * it creates, and answers 412 if the name is taken. With If-Match it replaces labels, " +
-			"annotations and spec, and answers 412 if the spec is another one by now; what Portico writes to the status in " +
+			"annotations and spec, and answers 412 if the spec has changed since; what Portico writes to the status in " +
 			"between does not matter. Without either the answer is 428.",
 	}
 }

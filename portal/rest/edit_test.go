@@ -141,7 +141,7 @@ func TestEditsWithoutTheRight(t *testing.T) {
 			f.denied = []string{verb + " payments"}
 			f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
 			w := f.call(c.method, buckets+"/"+name, c.body, c.headers...)
-			if wantProblem(t, w, 403); len(f.writes) > 0 || !strings.Contains(w.Body.String(), "you may not "+verb+" s3buckets in namespace payments") {
+			if wantProblem(t, w, 403); len(f.writes) > 0 || !strings.Contains(w.Body.String(), "you are not allowed to "+verb+" s3buckets in namespace payments") {
 				t.Errorf("%s: %s after %v", verb, w.Body, f.writes)
 			}
 		}

@@ -43,6 +43,7 @@ type fakeCluster struct {
 	checks  operator.Checks
 	answer  availability.Answer
 	begins  v1alpha1.TeamDefaults
+	open    []cluster.Provider
 	own     string // the object of this name is the caller's own
 	checked []availability.Query
 	running
@@ -121,6 +122,10 @@ func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.C
 
 func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, string) (v1alpha1.TeamDefaults, error) {
 	return f.begins, nil
+}
+
+func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {
+	return f.open, nil
 }
 
 // refuses tells what is denied, of all kinds or of one.

@@ -18,23 +18,32 @@ type resourcesInput struct {
 }
 
 type catalogInput struct {
-	Namespace string `query:"namespace" doc:"Also say what the caller may do with each kind in this namespace, and what requests there begin with."`
+	Namespace string `query:"namespace" doc:"Also say what the caller can do with each kind in this namespace, and what requests there begin with."`
 }
 
 type meInput struct {
-	Namespace string `query:"namespace" doc:"Also say what the caller may do in this namespace."`
+	Namespace string `query:"namespace" doc:"Also say what the caller can do in this namespace."`
 }
 
 type catalogOutput struct {
 	Body struct {
-		Items    []catalogItem    `json:"items"`
-		Defaults *catalogDefaults `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for, as its team wants it; for those who may create something there."`
+		Items     []catalogItem     `json:"items"`
+		Defaults  *catalogDefaults  `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for; for those who can create something there."`
+		Providers []catalogProvider `json:"providers,omitempty" doc:"AWS accounts that requests in the namespace asked for can name in providerRef; for those who can create something there."`
 	}
 }
 
 type catalogDefaults struct {
-	Provider       string `json:"provider,omitempty" doc:"AWSProvider of what names none. The cluster sees to it, whoever requests."`
-	DeletionPolicy string `json:"deletionPolicy,omitempty" doc:"What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind."`
+	Provider       string `json:"provider,omitempty" doc:"AWSProvider of what names none: the one that the team prefers, which the cluster sets for everybody, or the only one that the namespace can use, which clients fill in."`
+	DeletionPolicy string `json:"deletionPolicy,omitempty" doc:"What happens to AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind."`
+}
+
+// catalogProvider is an AWS account that a namespace can use.
+type catalogProvider struct {
+	Name      string `json:"name"`
+	Region    string `json:"region,omitempty"`
+	AccountID string `json:"accountID,omitempty"`
+	Ready     bool   `json:"ready"`
 }
 
 type catalogItem struct {
@@ -43,8 +52,8 @@ type catalogItem struct {
 	Title      string   `json:"title"`
 	Help       string   `json:"help"`
 	ShortNames []string `json:"shortNames,omitempty" doc:"As kubectl takes them."`
-	CanCreate  *bool    `json:"canCreate,omitempty" doc:"Whether the caller may create one in the namespace asked for."`
-	May        []string `json:"may,omitempty" doc:"What the caller may do with the kind in the namespace asked for: get, list, create, update, patch, delete."`
+	CanCreate  *bool    `json:"canCreate,omitempty" doc:"Whether the caller can create one in the namespace asked for."`
+	May        []string `json:"may,omitempty" doc:"What the caller can do with the kind in the namespace asked for: get, list, create, update, patch, delete."`
 }
 
 type namespacesOutput struct {
@@ -63,8 +72,8 @@ type meOutput struct {
 		Groups     []string            `json:"groups"`
 		Name       string              `json:"name,omitempty"`
 		Email      string              `json:"email,omitempty"`
-		Namespaces []string            `json:"namespaces" doc:"Where the caller may list something."`
-		May        map[string][]string `json:"may,omitempty" doc:"In the namespace asked for: what the caller may do, by the plural name of the kind: get, list, create, update, patch, delete."`
+		Namespaces []string            `json:"namespaces" doc:"Where the caller can list something."`
+		May        map[string][]string `json:"may,omitempty" doc:"In the namespace asked for: what the caller can do, by the plural name of the kind: get, list, create, update, patch, delete."`
 	}
 }
 
@@ -72,7 +81,7 @@ func (a *API) registerGeneral(api huma.API) {
 	tags := []string{general}
 	huma.Register(api, huma.Operation{
 		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
-		Summary: "List objects of all kinds that the caller may list", Errors: always, Description: watchWords,
+		Summary: "List objects of all kinds that the caller can list", Errors: always, Description: watchWords,
 		Responses: withWatch(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
 			api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[objectList](), true, "ObjectList"))}}),
 	}, a.resources)
@@ -87,7 +96,7 @@ func (a *API) registerGeneral(api huma.API) {
 		a.me)
 	huma.Register(api, huma.Operation{
 		OperationID: "listNamespaces", Method: http.MethodGet, Path: "/namespaces", Tags: tags,
-		Summary: "List the namespaces, that is teams, in which the caller may list something", Errors: always,
+		Summary: "List the namespaces (teams) in which the caller can list something", Errors: always,
 	}, func(ctx context.Context, _ *struct{}) (*namespacesOutput, error) { return a.namespaces(ctx) })
 }
 
@@ -128,24 +137,34 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		}
 		out.Body.Items = append(out.Body.Items, item)
 	}
-	var err error
-	if out.Body.Defaults, err = a.defaults(ctx, kinds, may, in.Namespace); err != nil {
-		return nil, a.fail(ctx, err)
-	}
-	return out, nil
+	return out, a.addOffers(ctx, out, kinds, may, in.Namespace)
 }
 
-// defaults returns those of the team that has the namespace, for a caller who may create one of the kinds there, and nil if it has none.
-func (a *API) defaults(ctx context.Context, kinds catalog.Catalog, may map[string][]string, namespace string) (*catalogDefaults, error) {
+// addOffers adds the AWS accounts that requests in the namespace can name, and what they begin with, for a caller who may create one
+// of the kinds there.
+func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.Catalog, may map[string][]string, namespace string) error {
 	i := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return slices.Contains(may[k.Plural], "create") })
 	if i < 0 {
-		return nil, nil
+		return nil
+	}
+	open, err := a.cluster.Providers(ctx, caller(ctx), kinds[i], namespace)
+	if err != nil {
+		return a.fail(ctx, err)
 	}
 	of, err := a.cluster.Defaults(ctx, caller(ctx), kinds[i], namespace)
-	if err != nil || of.Provider == "" && of.DeletionPolicy == "" {
-		return nil, err
+	if err != nil {
+		return a.fail(ctx, err)
 	}
-	return &catalogDefaults{Provider: of.Provider, DeletionPolicy: string(of.DeletionPolicy)}, nil
+	for _, p := range open {
+		out.Body.Providers = append(out.Body.Providers, catalogProvider{Name: p.Name, Region: p.Region, AccountID: p.AccountID, Ready: p.Ready})
+	}
+	if of.Provider == "" && len(open) == 1 {
+		of.Provider = open[0].Name
+	}
+	if of.Provider != "" || of.DeletionPolicy != "" {
+		out.Body.Defaults = &catalogDefaults{Provider: of.Provider, DeletionPolicy: string(of.DeletionPolicy)}
+	}
+	return nil
 }
 
 func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {

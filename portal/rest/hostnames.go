@@ -11,7 +11,7 @@ import (
 )
 
 type hostnameInput struct {
-	Namespace   string `path:"namespace" doc:"Namespace, that is team."`
+	Namespace   string `path:"namespace" doc:"Namespace of the team."`
 	Hostname    string `query:"hostname" required:"true" minLength:"1" doc:"Such as shop.example.com, or *.shop.example.com."`
 	Visibility  string `query:"visibility" enum:"internet-facing,internal" default:"internet-facing" doc:"For whom."`
 	Environment string `query:"environment" enum:"dev,staging,prod" default:"dev" doc:"What the hostname is for."`
@@ -26,8 +26,8 @@ type hostnameAnswer struct {
 	State    string          `json:"state" enum:"free,invalid,noGrant,notGranted,taken,overlaps,yours" doc:"free: it can be asked for. invalid: it is no hostname. noGrant: the namespace may have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already."`
 	Hostname string          `json:"hostname,omitempty" doc:"As DNS has it: in lower case and IDNA form. Absent if it is invalid."`
 	Message  string          `json:"message" doc:"The state in words."`
-	Field    string          `json:"field,omitempty" doc:"The field of the request's spec that stands in the way."`
-	Holder   *hostnameHolder `json:"holder,omitempty" doc:"The GatewayHostnameRequest that has it. Only for those who may get such requests there."`
+	Field    string          `json:"field,omitempty" doc:"The field of the request's spec that is the problem."`
+	Holder   *hostnameHolder `json:"holder,omitempty" doc:"The GatewayHostnameRequest that has it. Only for those who can get such requests there."`
 }
 
 type hostnameHolder struct {

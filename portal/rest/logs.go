@@ -45,7 +45,7 @@ func (a *API) registerLogs(api huma.API, k catalog.Kind) {
 	huma.Register(api, huma.Operation{
 		OperationID: "logs" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/logs", Tags: []string{k.Name},
 		Summary: "Read the log of a Pod of one " + k.Name, Errors: append(slices.Clone(readErrors), http.StatusBadRequest),
-		Description: "The last lines, 1 MiB at most, as the caller may read them with kubectl logs. Control characters are " +
+		Description: "The last lines, 1 MiB at most, as the caller can read them with kubectl logs. Control characters are " +
 			"removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true the answer is a stream " +
 			"(text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, while there is no log yet; end, " +
 			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB were read), refused (there " +

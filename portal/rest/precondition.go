@@ -9,7 +9,7 @@ import (
 
 // Match is the version that a change is meant for.
 type Match struct {
-	IfMatch string `header:"If-Match" doc:"ETag of the version that was read, or * for whichever is there."`
+	IfMatch string `header:"If-Match" doc:"ETag of the version that was read, or * for any version."`
 }
 
 // etag returns the version that the cluster compares, "" for any version.
@@ -26,7 +26,7 @@ func (m Match) required(ctx context.Context) error {
 		return nil
 	}
 	return problem(ctx, http.StatusPreconditionRequired,
-		"say which version is to be changed: send the ETag that GET answered as If-Match, or If-Match: * for whichever is there",
+		"say which version to change: send the ETag that GET answered as If-Match, or If-Match: * for any version",
 		&huma.ErrorDetail{Location: "header.If-Match", Message: "is required"})
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 type listInput struct {
-	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	Namespace string `path:"namespace" doc:"Namespace of the team."`
 	ListQuery
 }
 
@@ -26,7 +26,7 @@ type ListQuery struct {
 
 // ObjectPath names one object of a namespaced kind.
 type ObjectPath struct {
-	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	Namespace string `path:"namespace" doc:"Namespace of the team."`
 	ObjectName
 }
 

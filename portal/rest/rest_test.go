@@ -36,8 +36,8 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		detail string
 		retry  string
 	}{
-		{"no right", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you may not get s3buckets in namespace payments", ""},
-		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you may not get s3buckets", ""},
+		{"no right", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you are not allowed to get s3buckets in namespace payments", ""},
+		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you are not allowed to get s3buckets", ""},
 		{
 			"too many logs at once", fmt.Errorf("x: %w", &podlogs.TooManyReadsError{}), 429,
 			"4 logs are being read for you already, and there can be no more at a time; wait until one of them is done", "2",

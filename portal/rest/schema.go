@@ -73,7 +73,7 @@ func metaSchema() *huma.Schema {
 	whole := &huma.Schema{Type: huma.TypeInteger, Format: "int64", ReadOnly: true}
 	return &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: false,
-		Description: "Users write name, namespace, labels and annotations; the rest is kept by Kubernetes and Portico.",
+		Description: "Users write name, namespace, labels and annotations; the rest is managed by Kubernetes and Portico.",
 		Properties: map[string]*huma.Schema{
 			"name":        {Type: huma.TypeString, Pattern: orNothing(subdomainPattern), MaxLength: new(maxSubdomain), Description: "Unique among the objects of its kind in its namespace."},
 			"namespace":   {Type: huma.TypeString, Description: "That of the URL."},

@@ -17,12 +17,12 @@ import (
 )
 
 type secretsInput struct {
-	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	Namespace string `path:"namespace" doc:"Namespace of the team."`
 }
 
 // SecretPath names a Secret.
 type SecretPath struct {
-	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	Namespace string `path:"namespace" doc:"Namespace of the team."`
 	Name      string `path:"name" doc:"Name of the Secret."`
 }
 
@@ -52,7 +52,7 @@ type secretValues struct {
 	Name    string      `json:"name"`
 	Created time.Time   `json:"created"`
 	Keys    []secretKey `json:"keys" doc:"Sorted. There is no way to read their values here."`
-	UsedBy  []secretUse `json:"usedBy,omitempty" doc:"Objects whose spec names the Secret, as far as the caller may list them."`
+	UsedBy  []secretUse `json:"usedBy,omitempty" doc:"Objects whose spec names the Secret, as far as the caller can list them."`
 }
 
 type secretKey struct {
@@ -86,7 +86,7 @@ func (a *API) registerSecrets(api huma.API) {
 		OperationID: "setSecret", Method: http.MethodPatch, Path: base + "/{name}", Tags: []string{general}, Errors: secretChangeErrors,
 		Summary: "Set and remove values of a Secret", MaxBodyBytes: maxBody, SkipValidateBody: true, Metadata: map[string]any{changed: "secrets"},
 		Middlewares: huma.Middlewares{wantType(mergePatch)},
-		Description: secretWords + " Keys that are not named stay, whoever sets them meanwhile. A Secret that is not there is made. It takes the right to update Secrets, or to create them.",
+		Description: secretWords + " Keys that are not named stay. A Secret that does not exist is created. It takes the right to update Secrets, or to create them.",
 	}
 	described := schemaOfSecret(api)
 	one.Responses = map[string]*huma.Response{"200": {Description: "Set; as it is now", Content: jsonContent(described)}}
@@ -179,7 +179,7 @@ func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 func changeOf(body []byte) (change operatorapi.SecretChange, why string) {
 	var said map[string]map[string]*string
 	if json.Unmarshal(body, &said) != nil {
-		return change, `want {"values": {"KEY": "VALUE"}}, where null in place of a value removes a key; the body is not repeated here`
+		return change, `want {"values": {"KEY": "VALUE"}}, where null instead of a value removes a key; the body is not repeated here`
 	}
 	change.Set = map[string][]byte{}
 	for part, values := range said {
@@ -256,7 +256,7 @@ func (a *API) registerReveal(api huma.API, k catalog.Kind) {
 	huma.Register(api, huma.Operation{
 		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal", Tags: []string{k.Name}, Errors: secretErrors,
 		Summary: "Show the password of one " + k.Name, DefaultStatus: http.StatusOK,
-		Description: "It takes the right to get the object's binding Secret. That the caller was shown it is told in the operator's audit log, and by an Event about " +
+		Description: "It takes the right to get the object's binding Secret. The operator's audit log records that the caller was shown it, and by an Event about " +
 			"the object. It is for people: tokens of ServiceAccounts are refused.",
 	}, func(ctx context.Context, in *ObjectPath) (*revealOutput, error) {
 		return a.reveal(ctx, ref(k, in.Namespace, in.Name))

@@ -57,7 +57,7 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 		detail string
 		at     string
 	}{
-		"no right":            {"/sessions?user=jo", &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}, 403, "you may not delete sessions", ""},
+		"no right":            {"/sessions?user=jo", &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}, 403, "you are not allowed to delete sessions", ""},
 		"a group":             {"/sessions?user=ops", auth.GroupError("oidc:ops"), 422, "oidc:ops is a group", "query.user"},
 		"Kubernetes is away":  {"/sessions?user=jo", &cluster.UnavailableError{Doing: "x", Cause: errors.New("y")}, 503, "Kubernetes does not answer", ""},
 		"nobody":              {"/sessions", nil, 422, "validation failed", "query.user"},

@@ -31,7 +31,7 @@ const watchWords = "With watch=true the answer is a stream (text/event-stream) t
 	"Events: snapshot, one or more, with {\"items\":[…]}, and on the last \"complete\":true and \"forbidden\", as in lists; " +
 	"changed, with an object that is new or another " +
 	"one; deleted, with {\"kind\",\"namespace\",\"name\",\"uid\",\"reason\"}, where reason is gone (it is no more), unmatched (it no " +
-	"longer matches the filters) or forbidden (it may no longer be seen). Changes of 300 ms are told together. Comments keep the " +
+	"longer matches the filters) or forbidden (it may no longer be seen). Changes within 300 ms are sent together. Comments keep the " +
 	"connection open. After a break, connect again: there is a new snapshot."
 
 // wholly refuses parameters that ask for a part of what a stream tells.
@@ -85,7 +85,7 @@ func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace s
 	return found, err
 }
 
-// seen returns the kinds of the view that the caller may see, and the refusal if there are none. Of a view across namespaces it
+// seen returns the kinds of the view that the caller can see, and the refusal if there are none. Of a view across namespaces it
 // checks no namespaced kind: each reading does.
 func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	verb := "list"
@@ -113,8 +113,8 @@ func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	return seen, nil
 }
 
-// errOtherKinds ends a stream whose caller may see other kinds than when it began: the next one begins with all of them.
-var errOtherKinds = errors.New("the caller may see other kinds than before")
+// errOtherKinds ends a stream whose caller can see other kinds than when it began: the next one begins with all of them.
+var errOtherKinds = errors.New("the caller can see other kinds than before")
 
 // watch answers with the view as a stream.
 func (a *API) watch(v view) func(huma.Context) {

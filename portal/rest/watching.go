@@ -55,7 +55,7 @@ type watching struct {
 	changes cluster.Feed
 
 	begun     bool
-	seen      []string // kinds that the caller may see
+	seen      []string // kinds that the caller can see
 	forbidden []string // the others
 	sent      map[string]sent
 	waiting   []telling // what is known, in order, and not sent yet
@@ -149,7 +149,7 @@ func (w *watching) begin(ctx context.Context) error {
 	return nil
 }
 
-// allowed returns nil as long as the caller may see the same kinds as at the start.
+// allowed returns nil as long as the caller can see the same kinds as at the start.
 func (w *watching) allowed(ctx context.Context) error {
 	seen, err := w.view.seen(ctx, w.api)
 	if err == nil && !slices.Equal(plurals(seen), w.seen) {

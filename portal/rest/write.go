@@ -25,7 +25,7 @@ type DryRun struct {
 func (d DryRun) dry() bool { return d.DryRun == "All" }
 
 type createInput struct {
-	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	Namespace string `path:"namespace" doc:"Namespace of the team."`
 	CreateOptions
 }
 
@@ -81,7 +81,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	remove := huma.Operation{
 		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
-		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409). What is " +
+		Description: "Deletes the object that exists now, by its UID: a namesake made in the meantime stays (409). What is " +
 			"in use is refused, and names its users; so is what asks for a confirmation, without confirm (403).",
 	}
 	if k.Namespaced {

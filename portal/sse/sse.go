@@ -52,12 +52,12 @@ type Part struct {
 type Source struct {
 	// Changed receives when the page may be out of date. Spurious signals cost a rendering and send nothing.
 	Changed <-chan struct{}
-	// Render makes the parts as the caller may see them now. Any error but ErrFinished and ErrMore ends the stream: the
+	// Render makes the parts as the caller can see them now. Any error but ErrFinished and ErrMore ends the stream: the
 	// browser connects again and is told why by the status.
 	Render func(context.Context) ([]Part, error)
 	// Alive is nil as long as the caller's session lasts.
 	Alive func(context.Context) error
-	// Allowed is nil as long as the caller may see the page; it reads nothing.
+	// Allowed is nil as long as the caller can see the page; it reads nothing.
 	Allowed func(context.Context) error
 }
 

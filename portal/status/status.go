@@ -45,5 +45,5 @@ func whileDeleting(ready Condition) string {
 	if ready.Status != "" && !ready.True() && ready.Message != "" {
 		return humanize.Sentence(ready.Message)
 	}
-	return "Waiting for what was made for it to go."
+	return "Deleting what belongs to it."
 }

@@ -47,7 +47,7 @@ status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reas
 status: {observedGeneration: 2, conditions: [` + ready + "]}", phase.Paused, "Portico leaves it alone until it is resumed."},
 		{
 			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
-			phase.Deleting, "Waiting for what was made for it to go.",
+			phase.Deleting, "Deleting what belongs to it.",
 		},
 		{
 			"deleting, with progress", meta + deleted + `}

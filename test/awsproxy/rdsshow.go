@@ -41,7 +41,7 @@ func (s *rdsService) complete(x *exchange, r *reply) {
 }
 
 // lifecycle returns the element that tells of Extended Support, which RDS has of
-// two engines, and switches on unless it is told otherwise.
+// two engines, and switches on unless it is configured otherwise.
 func lifecycle(extra *instanceExtra, engine string) string {
 	if !extendable[engine] {
 		return ""

@@ -114,7 +114,7 @@ func (x *tab) followsSteps() {
 	x.awaitPath(hostnames + "store")
 	x.mark()
 	x.await(`#body`, "4 of 8 done")
-	x.await(`#body`, "once the listener is attached")
+	x.await(`#body`, "once the listener is ready")
 	x.still()
 	x.every("hostname-waiting")
 	x.mark()

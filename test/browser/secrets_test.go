@@ -177,9 +177,9 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	refused := open(t)
 	refused.signIn("viewer", "payments")
 	refused.goTo(at)
-	refused.await(`main`, "You may not see the password")
+	refused.await(`main`, "have access to the password")
 	refused.goTo(at + "/password")
-	refused.await(`main`, "You may not get secrets in namespace payments")
+	refused.await(`main`, "You are not allowed to get secrets in namespace payments")
 	refused.every("password-denied")
 	x.discards("rdsinstances", db) // others look at an empty list
 }

@@ -162,7 +162,7 @@ func (h *hand) suspendsGrowth(dev *hand) {
 	dev.await(`[data-suspended]`, "growth@portico.test")
 	dev.every("suspended")
 	dev.goTo("/teams/growth/new/s3buckets")
-	dev.await(`main`, "You may not create s3buckets")
+	dev.await(`main`, "You are not allowed to create s3buckets")
 	h.press(`a[href="` + ofGrowth + `/suspend"]`)
 	h.awaitPath(ofGrowth + "/suspend")
 	h.press(`button[value="resume"]`)

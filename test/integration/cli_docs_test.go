@@ -104,6 +104,8 @@ const (
 
 // otherwise is how those are typed that need a person, never end, or are the name of a command only.
 var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "add-member", "remove-member"), []docs.Otherwise{
+	{Command: "portico request", Type: "portico request --help", Why: person},
+	{Command: "portico rollback shop", Type: "portico rollback shop || [ $? = 1 ]", Why: "it has no earlier version; TestRollingBackAWebApp returns to one"},
 	{Command: "portico get --status needs-you --watch", Type: "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]", Why: person},
 	{Command: "portico logs shop -f", Type: "timeout -s INT --preserve-status 5 portico logs shop -f > log || [ $? = 130 ]; grep -q . log", Why: person},
 	{Command: "portico delete bucket reports", Type: "portico delete bucket reports --yes --dry-run", Why: person},

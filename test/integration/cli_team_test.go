@@ -27,7 +27,7 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 	})
 
 	create := []string{"team", "create", name, "--set", "title=Squad", "--set", "defaults.deletionPolicy=Retain", "--account", stack.Provider}
-	if _, said := owner.run(6, create...); !strings.Contains(said, "you may not create teams") {
+	if _, said := owner.run(6, create...); !strings.Contains(said, "you are not allowed to create teams") {
 		t.Errorf("somebody who is no admin makes a team: %s", said)
 	}
 	_, said := platform.run(0, append(create, "--member", "user:oidc:payments-dev=Owner", "--wait", "--timeout", "2m")...)
@@ -62,9 +62,9 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 	platform.run(0, "team", "suspend", name, "--yes")
 	await(t, "the team to be suspended", func() (bool, string) {
 		out, err := owner.command(request...).CombinedOutput()
-		return err != nil && strings.Contains(string(out), "you may not create"), string(out)
+		return err != nil && strings.Contains(string(out), "you are not allowed to create"), string(out)
 	})
-	if _, said := owner.run(6, "team", "add-member", name, "group:oidc:more"); !strings.Contains(said, "you may not patch") {
+	if _, said := owner.run(6, "team", "add-member", name, "group:oidc:more"); !strings.Contains(said, "you are not allowed to patch") {
 		t.Errorf("the owner of a suspended team changes the members: %s", said)
 	}
 	platform.run(0, "team", "resume", name)

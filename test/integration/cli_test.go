@@ -179,7 +179,7 @@ func TestTheCommandLineTakesTokensOfServiceAccounts(t *testing.T) {
 				t.Errorf("whoami says %s", out)
 			}
 			_, said := c.run(6, "request", "bucket", "never", "-n", "search", "--set", "providerRef=x")
-			if !strings.Contains(said, "you may not create s3buckets in namespace search") || tokenLike.MatchString(said) {
+			if !strings.Contains(said, "you are not allowed to create s3buckets in namespace search") || tokenLike.MatchString(said) {
 				t.Errorf("without the right: %s", said)
 			}
 		})

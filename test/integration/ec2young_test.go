@@ -132,7 +132,7 @@ func TestAMachineWaitsForANewInstanceProfile(t *testing.T) {
 	s.profile(first, ns)
 	m := machineOf(ns, "worker", func(spec *v1alpha1.EC2InstanceSpec) { spec.ProviderRef.Name, spec.IAMInstanceProfile = p.Name, first })
 	create(t, c, m)
-	if got := reason(t, c, m, "Settling"); !strings.Contains(got.Message, first+" was made a moment ago, and EC2 does not know it yet") {
+	if got := reason(t, c, m, "Settling"); !strings.Contains(got.Message, first+" was created a moment ago, and EC2 does not know it yet") {
 		t.Errorf("%q", got.Message)
 	}
 	world.Proxy.DelayProfiles(0)

@@ -36,7 +36,7 @@ The portal decides nothing itself. It asks Kubernetes, by the roles of ` + "`con
 | a number | the status, whoever asks |
 
 To whoever may look, what does not exist is 404. Whatever a method is not listed for is 405. Lists that span teams ("/teams",
-"/resources", "/namespaces", "/catalog", "/me") are for everybody who is signed in, and hold what the caller may see:
+"/resources", "/namespaces", "/catalog", "/me") are for everybody who is signed in, and hold what the caller can see:
 ` + "`TestRESTKeepsTeamsApart`, `TestOtherTeamSeesNothing`" + `. Metrics are served at a port of their own, to tokens of Kubernetes with
 the right to get the path; so is what the portal asks the operator: ` + "`TestOnlyThePortalMayInspect`" + `.
 

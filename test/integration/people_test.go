@@ -81,7 +81,7 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	for who, token := range map[string]string{"a viewer": viewer, "another team": other} {
 		p.call(t, token, "GET", path, nil).want(t, http.StatusForbidden)
 		p.call(t, token, "DELETE", path+"/shop", nil).want(t, http.StatusForbidden)
-		if a := p.setting(t, token, ns, "shop", values("token", value)).want(t, http.StatusForbidden); !strings.Contains(a.detail(), "you may not update secrets") {
+		if a := p.setting(t, token, ns, "shop", values("token", value)).want(t, http.StatusForbidden); !strings.Contains(a.detail(), "you are not allowed to update secrets") {
 			t.Errorf("%s is told %s", who, a.raw)
 		}
 	}

@@ -226,7 +226,7 @@ func TestRESTKeepsTeamsApart(t *testing.T) {
 			if !reflect.DeepEqual(exists.body, missing.body) {
 				t.Errorf("the answers differ:\n%v\n%v", exists.body, missing.body)
 			}
-			if want := "you may not " + c.verb + " s3buckets in namespace payments"; exists.detail() != want {
+			if want := "you are not allowed to " + c.verb + " s3buckets in namespace payments"; exists.detail() != want {
 				t.Errorf("detail %q, want %q", exists.detail(), want)
 			}
 		})

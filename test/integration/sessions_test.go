@@ -261,11 +261,11 @@ func TestWhoMayNotEndSessionsIsToldSo(t *testing.T) {
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	admin, dev := p.comes(t, issuer, unique("root"), "platform-admins"), p.comes(t, issuer, unique("dev"), "team-payments")
 	got := p.call(t, dev.token, "DELETE", "/sessions?user=oidc:somebody", nil).want(t, http.StatusForbidden)
-	if got.detail() != "you may not delete sessions" {
+	if got.detail() != "you are not allowed to delete sessions" {
 		t.Errorf("answers %q", got.detail())
 	}
 	page := send(t, endings["by the page"](t, p, dev, "oidc:somebody")).want(t, http.StatusForbidden)
-	if !strings.Contains(page.raw, "You may not delete sessions.") {
+	if !strings.Contains(page.raw, "You are not allowed to delete sessions.") {
 		t.Errorf("the page says %s", page.raw)
 	}
 	p.recorded(t, dev.claims["preferred_username"].(string), `"resource":"sessions"`, `"name":"oidc:somebody"`, `"decision":"deny"`, `"outcome":"forbidden"`)

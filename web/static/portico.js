@@ -259,7 +259,7 @@
     const status = e.detail.ctx.response.status;
     if (over(status) && document.getElementById("request")) { // leaving the page would lose what was entered
       say(status === 401 ? "Your session has ended. Sign in again in another tab, then go on here: nothing you entered is lost."
-        : "You may not do this any more, or it is gone. What you entered is still here: copy what you need.");
+        : "You are not allowed to do this any more, or it is gone. What you entered is still here: copy what you need.");
     } else if (over(status)) location.reload();
     else if (isStream(e)) begin(e.target);
     else if (status === 429) say("That was too much in a short time. Wait a few seconds, then try again.");

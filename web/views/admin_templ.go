@@ -456,7 +456,7 @@ func PlatformPart(a Admin) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.Hidden {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p class=\"note\">You may not see all of these: your role lacks the right to list them in every namespace.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p class=\"note\">You are not allowed to see all of these: your role lacks the right to list them in every namespace.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

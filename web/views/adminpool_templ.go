@@ -82,7 +82,7 @@ func poolTable(a Admin) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(a.Gateways) == 0 && a.Total > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"pad dim\">None of them is like that now.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"pad dim\">No matches.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

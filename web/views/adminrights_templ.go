@@ -89,7 +89,7 @@ func rightsAccounts(a Admin) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(a.RightsAccounts) == 0 && a.Hidden {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"pad dim\">There is none that you may see.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"pad dim\">You don't have access to any.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -395,12 +395,12 @@ func rightsTable(a Admin) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(a.Rights) == 0 && a.filtered() {
-			templ_7745c5c3_Err = empty("lock", "Nothing matches", "No Pod has rights like that.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("lock", "Nothing matches", "No Pod has such rights.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if len(a.Rights) == 0 && a.Hidden {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<p class=\"pad dim\">There is none that you may see.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<p class=\"pad dim\">You don't have access to any.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

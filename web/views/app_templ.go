@@ -131,7 +131,7 @@ func givenCard(all []Given) templ.Component {
 			templ_7745c5c3_Var3 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section class=\"card\" aria-labelledby=\"given\"><header><h2 id=\"given\">Connect</h2><small class=\"far\">what the application finds in its environment</small></header><div class=\"pad\"><dl>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section class=\"card\" aria-labelledby=\"given\"><header><h2 id=\"given\">Connect</h2><small class=\"far\">what the web app finds in its environment</small></header><div class=\"pad\"><dl>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1274,7 +1274,7 @@ func RestartPage(r Restart) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "?</h1></div></div><section class=\"card pad stack\"><p>Every Pod is replaced by a fresh one, a few at a time: the next goes when the new ones are ready, so that the application serves all the while. Version and settings stay as they are.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "?</h1></div></div><section class=\"card pad stack\"><p>Every Pod is replaced by a fresh one, a few at a time: the next goes when the new ones are ready, so that the web app stays reachable. Version and settings stay as they are.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -158,7 +158,7 @@ func ConflictPage(c Conflict) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if c.Anew {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "It was deleted and made again under the same name.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "It was deleted and created again under the same name.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -714,7 +714,7 @@ func VanishedPage(v Vanished) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "Your changes were not applied. What you entered stands below; you may not request it again here.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "Your changes were not applied. What you entered is below; you don't have the right to request it here.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

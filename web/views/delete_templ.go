@@ -564,9 +564,9 @@ func dependants(d Delete) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				var templ_7745c5c3_Var33 string
-				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs("Others may use it, of kinds that you may not list: " + strings.Join(d.Users.Hidden, ", ") + ".")
+				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs("Resources of kinds that you don't have access to could use it, too: " + strings.Join(d.Users.Hidden, ", ") + ".")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/delete.templ`, Line: 111, Col: 101}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/delete.templ`, Line: 111, Col: 118}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 				if templ_7745c5c3_Err != nil {

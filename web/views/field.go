@@ -123,7 +123,7 @@ func (f Field) rules() string {
 func (w When) words() string {
 	switch {
 	case w.Unset:
-		return "In place of " + lowerFirst(w.Label) + "."
+		return "Instead of " + lowerFirst(w.Label) + "."
 	case len(w.Values) == 1 && w.Values[0] == "true":
 		return "Only with " + lowerFirst(w.Label) + " set to yes."
 	case len(w.Values) > 0:

@@ -732,7 +732,7 @@ func yamlInput(f Form) templ.Component {
 			templ_7745c5c3_Var35 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<div class=\"field\"><label for=\"yaml\" class=\"hush\">The object as YAML</label> <textarea id=\"yaml\" class=\"code\" name=\"yaml\" spellcheck=\"false\" autocapitalize=\"off\" autocomplete=\"off\" wrap=\"off\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<div class=\"field\"><label for=\"yaml\" class=\"hush\">The resource as YAML</label> <textarea id=\"yaml\" class=\"code\" name=\"yaml\" spellcheck=\"false\" autocapitalize=\"off\" autocomplete=\"off\" wrap=\"off\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -753,7 +753,7 @@ func yamlInput(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</textarea> <span id=\"yaml-hint\" class=\"hint\">Nothing is sent to the cluster before you have reviewed it. The form shows the same object. Of other parts, such as finalizers and the status, the review says that they are not taken.</span></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</textarea> <span id=\"yaml-hint\" class=\"hint\">Nothing is sent to the cluster before you have reviewed it. The form shows the same resource. The review names parts that cannot be set here, such as finalizers and the status.</span></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

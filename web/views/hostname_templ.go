@@ -58,7 +58,7 @@ func routeCard(d Detail, h Hostname) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if h.ParentRef.Text == "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"pad dim\">What a route names as its parent stands here once the listener is attached. A web app can name this hostname now: it waits by itself.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"pad dim\">The route's parentRef appears here once the listener is ready. A web app can use this hostname now: it waits until then.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -513,7 +513,7 @@ func FailingPart(o Overview) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = troubles(o.Failing, o.ifAllSeen("Nothing needs anybody", "Nothing that you may see needs anybody")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = troubles(o.Failing, o.ifAllSeen("Nothing needs anybody", "Nothing that you have access to needs anybody")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -572,7 +572,7 @@ func LeavingPart(o Overview) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = troubles(o.Leaving, o.ifAllSeen("None", "None that you may see")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = troubles(o.Leaving, o.ifAllSeen("None", "None that you have access to")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1019,9 +1019,9 @@ func TimesPart(o Overview) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var46 string
-			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs("Not measured yet, for which it takes five resources that became ready: " + o.unmeasured() + ".")
+			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs("Not enough data yet (needs 5 resources that became ready): " + o.unmeasured() + ".")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/overview.templ`, Line: 186, Col: 120}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/overview.templ`, Line: 186, Col: 108}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 			if templ_7745c5c3_Err != nil {

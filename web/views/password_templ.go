@@ -125,7 +125,7 @@ func PasswordPage(p PasswordView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = effect(Effect{Icon: "lock", Tone: "idle", Text: "Applications do not need it: they are bound to " + p.Resource.Name + ", and take it from the Secret " + p.Secret + "."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = effect(Effect{Icon: "lock", Tone: "idle", Text: "Web apps do not need it: they are bound to " + p.Resource.Name + ", and take it from the Secret " + p.Secret + "."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -243,7 +243,7 @@ func passwordShown(p PasswordView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\">Done</a></div></section><p class=\"hint\">The password is gone once you leave this page; to look again is noted again. Do not send it to others: whoever may see it looks here.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\">Done</a></div></section><p class=\"hint\">The password disappears when you leave this page; showing it again is recorded again. Do not send it to others: people with access to it can look here.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

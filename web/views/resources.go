@@ -149,7 +149,7 @@ type List struct {
 // intro says what the list is of.
 func (l List) intro() string {
 	if l.Everywhere {
-		return "Everything that " + plural(len(l.Teams), "team") + " run on, as far as you may see it."
+		return "Everything that " + plural(len(l.Teams), "team") + " run on, as far as you have access."
 	}
 	return "Everything " + l.Frame.Team.Name + " runs on, whether it was asked for here, by API or with kubectl."
 }

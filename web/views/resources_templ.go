@@ -1038,9 +1038,9 @@ func withoutHidden(kinds []string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var43 string
-			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs("Without what you may not list: " + strings.Join(kinds, "; ") + ".")
+			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs("Without what you are not allowed to list: " + strings.Join(kinds, "; ") + ".")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/resources.templ`, Line: 197, Col: 90}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/resources.templ`, Line: 197, Col: 101}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 			if templ_7745c5c3_Err != nil {
@@ -1504,7 +1504,7 @@ func emptyList(l List) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty("info", "You may not see the resources of "+l.Query.Team, "It is the same answer whether or not there is such a team. Ask your platform team for access to its namespace.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var62), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("info", "You are not allowed to see the resources of "+l.Query.Team, "It is the same answer whether or not there is such a team. Ask your platform team for access to its namespace.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var62), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1545,7 +1545,7 @@ func emptyList(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case len(l.Hidden) > 0:
-			templ_7745c5c3_Err = empty("info", "Nothing here that you may see", "There may be resources of kinds that you may not list.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("info", "Nothing here that you may see", "There may be resources of kinds that you are not allowed to list.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -137,7 +137,7 @@ func ReviewPage(r Review) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</small></header><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The object as it will be stored\"><pre class=\"diff\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</small></header><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The resource as it will be stored\"><pre class=\"diff\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

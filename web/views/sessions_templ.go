@@ -226,9 +226,9 @@ func sessionsWhose(s Sessions) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var10 string
-		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(" in front, which may be left out. A name that people go by, or a group, will not do.")
+		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(" in front, which you can leave out. A display name or a group does not work.")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 60, Col: 93}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 60, Col: 85}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 		if templ_7745c5c3_Err != nil {
@@ -380,7 +380,7 @@ func sessionsEnded(s Sessions) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, " <p>Sessions and tokens from before are refused on every replica of the portal, and what is open ends within seconds. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, " <p>Sessions and tokens from before are refused everywhere, and open pages end within seconds. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -47,7 +47,7 @@ func TeamsPage(t Teams) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div class=\"grow\"><h1>Teams</h1><p>Every team whose resources you may see, and how they are doing.</p></div><div class=\"row\"><span id=\"live\" class=\"live onlyjs\" data-live=\"off\" role=\"status\">Connecting</span> <a class=\"btn\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div class=\"grow\"><h1>Teams</h1><p>Every team whose resources you have access to, and their status.</p></div><div class=\"row\"><span id=\"live\" class=\"live onlyjs\" data-live=\"off\" role=\"status\">Connecting</span> <a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -361,9 +361,9 @@ func TeamsPart(t Teams) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var20 string
-						templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs("not counted, as you may not list them: " + strings.Join(r.Hidden, ", "))
+						templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs("not counted, because you have no access to them: " + strings.Join(r.Hidden, ", "))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/team.templ`, Line: 68, Col: 100}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/team.templ`, Line: 68, Col: 110}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 						if templ_7745c5c3_Err != nil {
@@ -594,7 +594,7 @@ func TeamQuotasPart(a About) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(a.Quotas.Uses) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p class=\"pad dim\">There is no limit of numbers: the namespace has no ResourceQuota.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p class=\"pad dim\">No quota: unlimited.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -790,12 +790,12 @@ func AllowedPart(a About) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.ProvidersHidden {
-			templ_7745c5c3_Err = notKnown("Those who may request resources here, or list them, see which accounts there are.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = notKnown("You see the AWS accounts here if you can request or list resources of this team.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if len(a.Providers) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<p class=\"pad dim\">The team may use no AWS account yet. Ask your platform team for one: what lives in AWS needs it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<p class=\"pad dim\">The team cannot use any AWS account yet. Ask your platform team for one: resources in AWS need it.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -922,12 +922,12 @@ func AllowedPart(a About) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.HostnamesHidden {
-			templ_7745c5c3_Err = notKnown("Those who may request hostnames here, or list them, see which ones there can be.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = notKnown("You see the hostnames that are possible here if you can request or list hostnames of this team.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if a.Hostnames == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p class=\"pad dim\">The team may have no hostnames yet. An admin gives them by a HostnameGrant in the namespace.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p class=\"pad dim\">The team cannot have hostnames yet. A platform admin allows them with a hostname grant.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -69,7 +69,7 @@ func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce strin
 	case nonce != "" && id.Nonce != nonce:
 		return nil, errors.New("the ID token is an answer to another login: try again")
 	case len(p.settings.Audiences) > 0 && !slices.ContainsFunc(id.Audience, func(a string) bool { return slices.Contains(p.settings.Audiences, a) }):
-		return nil, fmt.Errorf("the ID token is for %s, and the portal takes those for %s: ask its admins to mend --cli-scopes or --api-audience",
+		return nil, fmt.Errorf("the ID token is for %s, and the portal takes those for %s: ask its admins to correct --cli-scopes or --api-audience",
 			strings.Join(id.Audience, ", "), strings.Join(p.settings.Audiences, ", "))
 	}
 	return &Session{

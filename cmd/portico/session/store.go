@@ -69,7 +69,7 @@ func (s Store) private() error {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" { // which has no such modes
 		return fmt.Errorf("other users of this machine can open %s (mode %04o), which holds your tokens: "+
-			"run chmod 600 %[1]s, then portico logout and portico login if they may have read it", s.path(), mode)
+			"run chmod 600 %[1]s, then portico logout and portico login if they could have read it", s.path(), mode)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestANewInstanceProfileIsWaitedFor(t *testing.T) {
 		reason  string
 		says    string
 	}{
-		"just made":            {"worker", time.Second, nil, "Settling", "the instance profile worker was made a moment ago"},
+		"just made":            {"worker", time.Second, nil, "Settling", "the instance profile worker was created a moment ago"},
 		"just made, by ARN":    {profileARN, 4 * time.Minute, nil, "Settling", "EC2 does not know it yet"},
 		"by another one's ARN": {"arn:aws:iam::999999999999:instance-profile/worker", time.Second, nil, "InvalidSpec", "no instance profile"},
 		"made long ago":        {"worker", 6 * time.Minute, nil, "InvalidSpec", "though IAM has it"},
@@ -61,5 +61,5 @@ func TestANewInstanceProfileIsWaitedFor(t *testing.T) {
 	if err != nil || len(actions) != 1 {
 		t.Fatalf("%v, %v", actions, err)
 	}
-	wantPause(t, actions[0].Do(t.Context()), "Settling", "worker was made a moment ago")
+	wantPause(t, actions[0].Do(t.Context()), "Settling", "worker was created a moment ago")
 }

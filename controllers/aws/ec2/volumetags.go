@@ -34,7 +34,7 @@ func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState
 		if !cloud.IsDenied(err) {
 			return explain(err)
 		}
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s does not carry the tags of this object, and the provider's identity may not set them; the volume was not changed. Ask somebody with access to AWS to tag the volume portico.dev/adopt=%s/%s, as the instance was, or remove %s from blockDeviceMappings",
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s does not carry the tags of this object, and the identity of the AWS account does not have the right to set them; the volume was not changed. Ask somebody with access to AWS to tag the volume portico.dev/adopt=%s/%s, as the instance was, or remove %s from blockDeviceMappings",
 			id, device, obj.Namespace, obj.Name, device)
 	}))
 }

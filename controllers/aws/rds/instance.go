@@ -193,7 +193,7 @@ func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *in
 // explain adds to the project's table what only RDS says.
 func explain(err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the provider's identity may not create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the identity of the AWS account does not have the right to create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")
 	}
 	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
 		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 minutes")

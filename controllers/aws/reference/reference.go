@@ -177,7 +177,7 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 	if !s.Services.Offers(tagging.ServiceID) {
 		tag, alias = "", "" // nobody can read them
 	}
-	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s may not use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",
+	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s cannot use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",
 		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, tag, alias)
 }
 

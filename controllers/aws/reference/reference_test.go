@@ -169,7 +169,7 @@ func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
 		{Kind: KMSKey, Name: kmsARN + "key/1-ours"},
 		{Kind: KMSKey, Name: "alias/payments"},
 	})
-	const want = "namespace payments may not use the subnet subnet-theirs and the security group sg-theirs and the KMS key alias/payments, or there is no such thing; nothing was changed. " +
+	const want = "namespace payments cannot use the subnet subnet-theirs and the security group sg-theirs and the KMS key alias/payments, or there is no such thing; nothing was changed. " +
 		"Ask a platform admin to add them to allowedKMSKeys and allowedSecurityGroups and allowedSubnets of AWSProvider aws-prod, or to tag them portico.dev/namespace=payments in AWS; or name another one. " +
 		"The tags of a key are found by its ID or ARN only, not by an alias."
 	if err == nil || err.Error() != want || !slices.Equal(s.calls, []string{"GetResources"}) {

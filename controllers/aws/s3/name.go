@@ -36,7 +36,7 @@ func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]st
 	if cloud.IsDenied(answer) { // the policy knows only names with the prefix, whether there is such a bucket or not
 		switch there, failed := b.isListed(ctx, former); {
 		case cloud.IsDenied(failed):
-			return nil, engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 answers 403 for the bucket %s, which an earlier version of Portico may have made for this object, and the provider's identity lacks s3:ListAllMyBuckets, which would tell whether it is there; nothing was made. Ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", former)
+			return nil, engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 answers 403 for the bucket %s, which an earlier version of Portico may have made for this object, and the provider's identity lacks s3:ListAllMyBuckets, which would tell whether it is there; nothing was created. Ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", former)
 		case failed != nil:
 			return nil, failed
 		case !there:
@@ -73,9 +73,9 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	case explained:
 		return err
 	case cloud.IsDenied(err) && obj.Status.CreatedUnmarked:
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers 403 when asked about it: either its owner is not the account %s, which STS names, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To let go of the bucket, set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers 403 when asked about it: either its owner is not the account %s, which STS names, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To stop managing the bucket, set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
 	case cloud.IsDenied(err) && *b.former != "":
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the bucket %s is there, which an earlier version of Portico most likely made for this object, and the provider's identity lacks s3:GetBucketTagging for it; no other one was made. Ask a platform admin to attach %s, or request a bucket under another object's name", name, chosenNames)
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the bucket %s is there, which an earlier version of Portico most likely made for this object, and the provider's identity lacks s3:GetBucketTagging for it; no other one was created. Ask a platform admin to attach %s, or request a bucket under another object's name", name, chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "" && b.isChosen(obj):
 		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging for it. Delete this object and request one without bucketName, and Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does not begin with %s needs %s", name, b.prefix(obj), chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "":

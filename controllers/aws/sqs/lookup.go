@@ -32,7 +32,7 @@ func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name str
 	case !found:
 		return nil, engine.Wait(l.Waiting, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change %s", name, l.Field)
 	case external.ObserveOnly(queue):
-		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue that was made elsewhere; choose one that Portico manages%s", name, l.Alternative)
+		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue that was created elsewhere; choose one that Portico manages%s", name, l.Alternative)
 	}
 	return queue, nil
 }

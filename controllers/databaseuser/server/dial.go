@@ -65,15 +65,15 @@ func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 // tls returns how a server's certificate is verified: by the bundle, and by the name that AWS gave.
 func (d Dialer) tls(host string) (*tls.Config, error) {
 	if d.CAFile == "" {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the operator knows no authority that signs certificates of databases, and connects to none without; ask whoever runs it to give it RDS's bundle by --database-ca-file")
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the operator knows no authority that signs certificates of databases, and connects to none without; ask the people who run it to give it RDS's bundle by --database-ca-file")
 	}
 	bundle, err := os.ReadFile(filepath.Clean(d.CAFile))
 	if err != nil {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the operator cannot read the file that its flag --database-ca-file names, and connects to no database without; ask whoever runs it to put RDS's bundle there: %w", err)
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the operator cannot read the file that its flag --database-ca-file names, and connects to no database without; ask the people who run it to put RDS's bundle there: %w", err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(bundle) {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the file that the operator's flag --database-ca-file names holds no certificate; ask whoever runs it to put RDS's bundle there")
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the file that the operator's flag --database-ca-file names holds no certificate; ask the people who run it to put RDS's bundle there")
 	}
 	return &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12}, nil
 }
@@ -87,7 +87,7 @@ func explain(t Target, err error) error {
 	case errors.Is(err, errAddress):
 		return engine.Blocked(v1alpha1.ReasonAddressNotAllowed, "%s leads to an address at which no database of AWS is, and nothing was sent there; ask a platform admin what answers for AWS here", at)
 	case untrusted:
-		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no password was sent: %w; ask whoever runs the operator whether its --database-ca-file has RDS's bundle of today", at, verification.Err)
+		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no password was sent: %w; ask the people who run the operator whether its --database-ca-file has RDS's bundle of today", at, verification.Err)
 	case errors.Is(err, mysql.ErrNoTLS), strings.Contains(err.Error(), noTLS):
 		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "%s offers no TLS, and no password was sent; switch it on in the database's parameter group", at)
 	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):

@@ -45,7 +45,7 @@ const (
 
 func (d Dialer) connectMySQL(ctx context.Context, t Target) (Server, error) {
 	if t.Database == "" {
-		return nil, engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance was made without a database, and in MySQL and MariaDB rights are those to a database; request an RDSInstance with dbName")
+		return nil, engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance was created without a database, and in MySQL and MariaDB rights are those to a database; request an RDSInstance with dbName")
 	}
 	verify, err := d.tls(t.Host)
 	if err != nil {

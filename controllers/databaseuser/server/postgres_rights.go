@@ -118,7 +118,7 @@ func (p *postgresServer) defaults(ctx context.Context, a Account, makers []strin
 				WHERE d.defaclrole = (SELECT oid FROM pg_roles WHERE rolname = $1) AND d.defaclnamespace = 0 AND d.defaclobjtype = $2::"char"
 				AND x.grantee = (SELECT oid FROM pg_roles WHERE rolname = $3))`, maker, of.letter, a.Name).Scan(&r.has)
 			if err != nil {
-				return nil, p.failed("look at the rights to what is made later", err)
+				return nil, p.failed("read the rights to what is created later", err)
 			}
 			all = append(all, r)
 		}

@@ -45,7 +45,7 @@ func (p *Pages) addClaims(ctx context.Context, o tabRequest, view *views.Admin) 
 	return nil
 }
 
-// gatewayLinks returns the pages of the Gateways that the caller may see, by name.
+// gatewayLinks returns the pages of the Gateways that the caller can see, by name.
 func (p *Pages) gatewayLinks(ctx context.Context, o tabRequest) (map[string]string, error) {
 	all, _, err := p.overseen(ctx, o.id, page.PoolKind)
 	links := map[string]string{}

@@ -58,7 +58,7 @@ type usage struct {
 	pool  int
 }
 
-// providerUse counts what the caller may list of all that uses a provider, by provider.
+// providerUse counts what the caller can list of all that uses a provider, by provider.
 func (p *Pages) providerUse(ctx context.Context, o tabRequest) (map[string]*usage, error) {
 	use := map[string]*usage{}
 	for _, k := range p.cluster.Kinds() {

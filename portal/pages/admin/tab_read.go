@@ -37,7 +37,7 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 	return o, err
 }
 
-// overseen reads all objects of a kind that the caller may list. hidden says that the caller may not list them all.
+// overseen reads all objects of a kind that the caller can list. hidden says that the caller cannot list them all.
 func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (all []*unstructured.Unstructured, hidden bool, err error) {
 	k, ok := p.cluster.Kinds().ByName(name)
 	if !ok {

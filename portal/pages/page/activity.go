@@ -16,7 +16,7 @@ import (
 // RecentActivity is how much of what was done lately the page of a team shows.
 const RecentActivity = 10
 
-// Activity returns what was done lately, as far as the caller may see it; see cluster.Cluster.
+// Activity returns what was done lately, as far as the caller can see it; see cluster.Cluster.
 func (b *Base) Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error) {
 	return b.cluster.Activity(ctx, id, namespace)
 }

@@ -38,7 +38,7 @@ func faultOf(err error) fault {
 	}
 	return fault{
 		status: http.StatusInternalServerError, title: "Something went wrong on our side",
-		text:     "The page could not be made. It is not your doing, and nothing was changed by it.",
+		text:     "The page could not be shown. You did nothing wrong, and nothing was changed.",
 		advice:   "Try again. If it happens again, tell your platform team.",
 		internal: true,
 	}
@@ -56,13 +56,13 @@ func faultOfCaller(err error) fault {
 	case errors.Is(err, ErrNoTeam):
 		return fault{
 			status: http.StatusForbidden, title: "You are not in a team yet",
-			text:   "You are signed in, but none of your groups may look into a team's namespace.",
+			text:   "You are signed in, but none of your groups has access to a team.",
 			advice: "Ask your platform team to add you to your team's group, then sign out and in again.",
 		}
 	case errors.Is(err, errNobody):
 		return fault{
 			status: http.StatusUnauthorized, title: "You are signed out",
-			text: "Your session has ended.", advice: "Sign in again to go on.",
+			text: "Your session has ended.", advice: "Sign in again to continue.",
 		}
 	}
 	return fault{}
@@ -75,14 +75,14 @@ func faultOfRequest(err error) fault {
 	switch {
 	case errors.Is(err, ErrNoPage):
 		return fault{
-			status: http.StatusNotFound, title: "There is no such page",
-			text: "The address may be mistyped, or the page has moved.", advice: "Start from your resources.",
+			status: http.StatusNotFound, title: "Page not found",
+			text: "The address is mistyped, or the page has moved.", advice: "Start from your resources.",
 		}
 	case errors.Is(err, ErrNoPod):
 		return fault{
-			status: http.StatusNotFound, title: "This Pod does not exist (any more)",
-			text:   "Pods come and go: each rollout, restart and change of size replaces some.",
-			advice: "Look at the Pods that there are now, on the page of the web app.",
+			status: http.StatusNotFound, title: "This Pod does not exist or was deleted",
+			text:   "Each rollout, restart and change of size replaces Pods.",
+			advice: "See the current Pods on the page of the web app.",
 		}
 	case errors.As(err, &noLog):
 		return fault{
@@ -92,18 +92,18 @@ func faultOfRequest(err error) fault {
 	case errors.Is(err, ErrForm):
 		return fault{
 			status: http.StatusBadRequest, title: "The form could not be read",
-			text: "It was damaged on its way.", advice: "Go back and send it again.",
+			text: "It arrived damaged.", advice: "Go back and send it again.",
 		}
 	case errors.Is(err, ErrLarge):
 		return fault{
 			status: http.StatusRequestEntityTooLarge, title: "The form is too large",
-			text:   fmt.Sprintf("Forms take %d kB. Nothing was sent to the cluster.", form.MaxBytes>>10),
+			text:   fmt.Sprintf("A form can have %d kB at most. Nothing was sent to the cluster.", form.MaxBytes>>10),
 			advice: "Go back: what you entered is still there with JavaScript. Make it smaller, or apply it with kubectl.",
 		}
 	case errors.As(err, &rows):
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The form has too many rows",
-			text: humanize.Sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
+			text: humanize.Sentence(rows.Error()), advice: "Go back, remove some rows, and send it again.",
 		}
 	}
 	return fault{}
@@ -135,14 +135,14 @@ func faultOfKubernetes(err error) fault {
 	switch {
 	case apierrors.IsNotFound(err):
 		return fault{
-			status: http.StatusNotFound, title: "It does not exist (any more)",
-			text:   "Nothing of this name is here. It may have been deleted, perhaps with kubectl or by a colleague.",
+			status: http.StatusNotFound, title: "It does not exist or was deleted",
+			text:   "There is nothing with this name. Perhaps somebody deleted it, here or with kubectl.",
 			advice: "Look in the list of resources, or request it again.",
 		}
 	case apierrors.IsConflict(err):
 		return fault{
-			status: http.StatusConflict, title: "Others are changing it at this moment",
-			text: "Each time that your change was to be written, somebody else was faster. Nothing was changed.", advice: "Go back and send it again.",
+			status: http.StatusConflict, title: "Somebody else is changing it right now",
+			text: "Somebody else changed it each time before your change was saved. Your change was not saved.", advice: "Go back and send it again.",
 		}
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
 		return fault{
@@ -153,7 +153,7 @@ func faultOfKubernetes(err error) fault {
 		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
 		return fault{
 			status: http.StatusServiceUnavailable, title: "The cluster does not answer",
-			text:     "Portico is running, but Kubernetes could not be asked. Your resources in AWS are not affected.",
+			text:     "Portico is running, but Kubernetes does not answer. Your resources in AWS are not affected.",
 			advice:   "Try again in a minute. If it lasts, tell your platform team.",
 			internal: true,
 		}
@@ -217,11 +217,11 @@ func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice
 func askFor(e *cluster.ForbiddenError) string {
 	switch {
 	case e.Resource == "secrets" && e.Verb == "get":
-		return "It is the same answer whether or not it exists. Portico's roles for teams do not give this right: ask a platform admin for it, for this one Secret."
+		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a platform admin for it, for this one Secret."
 	case e.Resource == "secrets":
-		return "Portico's roles for teams do not give this right: ask a platform admin to bind you the ClusterRole portico-secret-writer in the namespace. It sets values, and reads none."
+		return "Portico's roles for teams do not include this right: ask a platform admin to give you the ClusterRole portico-secret-writer in the namespace. It can set values, but not read them."
 	}
-	return "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access."
+	return "You see this whether or not it exists. Ask a member of that team, or your platform team, for access."
 }
 
 // rightOf returns what the caller lacks, as RBAC names it.
@@ -241,7 +241,7 @@ func rightOf(e *cluster.ForbiddenError) string {
 func missing(e *cluster.ForbiddenError) []views.Choice {
 	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
 	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {
-		facts = append(facts, views.Choice{Label: "Look yourself", Value: canI(e)})
+		facts = append(facts, views.Choice{Label: "Check it yourself", Value: canI(e)})
 	}
 	return facts
 }

@@ -18,7 +18,7 @@ func Title(s Space, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// Frame returns what surrounds a page for the caller; title are the parts of its Title. The switcher lists the teams that the caller may list, and the current
+// Frame returns what surrounds a page for the caller; title are the parts of its Title. The switcher lists the teams that the caller can list, and the current
 // one even if not: the right to get one object is enough to be there.
 func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title ...string) (views.Frame, error) {
 	b.Ahead(r.Context(), id)

@@ -17,7 +17,7 @@ func OfKind(kinds catalog.Catalog, plural string) catalog.Catalog {
 	return slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return plural != "" && k.Plural != plural })
 }
 
-// HiddenKinds returns kinds that the caller may not list, in words.
+// HiddenKinds returns kinds that the caller cannot list, in words.
 func HiddenKinds(kinds catalog.Catalog) []string {
 	var all []string
 	for _, k := range kinds {
@@ -26,7 +26,7 @@ func HiddenKinds(kinds catalog.Catalog) []string {
 	return all
 }
 
-// HiddenOf returns the kinds that the caller may not list in some namespaces, in words: "message queue of search".
+// HiddenOf returns the kinds that the caller cannot list in some namespaces, in words: "message queue of search".
 func HiddenOf(unlisted map[string]catalog.Catalog) []string {
 	teams := map[string][]string{}
 	for _, team := range slices.Sorted(maps.Keys(unlisted)) {

@@ -31,7 +31,7 @@ type Cluster interface {
 	Follow(ctx context.Context) cluster.Feed
 }
 
-// Rights is what the caller may do.
+// Rights is what the caller can do.
 type Rights interface {
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error

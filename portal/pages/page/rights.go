@@ -41,7 +41,7 @@ func (b *Base) Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Ri
 	b.cluster.Ahead(ctx, id, append(cluster.RightsTo("list", wide, ""), rights...)...)
 }
 
-// Require returns a *cluster.ForbiddenError unless the caller may do verb with objects of the kind, where ref is.
+// Require returns a *cluster.ForbiddenError unless the caller can do verb with objects of the kind, where ref is.
 func (b *Base) Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
 	return b.cluster.Require(ctx, id, verb, ref)
 }

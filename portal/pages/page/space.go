@@ -17,7 +17,7 @@ import (
 // PlatformTeam stands for what belongs to no namespace. No namespace can have this name.
 const PlatformTeam = "_platform"
 
-// AllTeams stands for every namespace that the caller may list: there is a list of its resources, and nothing else. No
+// AllTeams stands for every namespace that the caller can list: there is a list of its resources, and nothing else. No
 // namespace can have this name.
 const AllTeams = views.AllTeams
 
@@ -34,7 +34,7 @@ type Space struct {
 // Everywhere reports whether the space is that of all teams.
 func (s Space) Everywhere() bool { return s.Team.ID == AllTeams }
 
-// SpaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
+// SpaceOf reads the team from the path. It says nothing about whether the team exists or the caller can see it.
 func (b *Base) SpaceOf(r *http.Request) Space { return b.SpaceNamed(chi.URLParam(r, "team")) }
 
 // CallerInTeam returns who asks, and the space of the team in the path. What belongs to no namespace has no such page.
@@ -104,7 +104,7 @@ func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error
 	return teams, nil
 }
 
-// owners returns the Teams that the caller may see, by the namespaces that they have.
+// owners returns the Teams that the caller can see, by the namespaces that they have.
 func (b *Base) owners(ctx context.Context, id auth.Identity) (map[string]views.Owner, error) {
 	all, err := b.cluster.Teams(ctx, id)
 	owners := map[string]views.Owner{}

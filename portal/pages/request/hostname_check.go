@@ -24,7 +24,7 @@ var checkedWith = []string{form.HostnameField, "spec.zoneId", "spec.visibility",
 // withoutGrant says why a team without a grant cannot ask for hostnames.
 func withoutGrant(team string) views.Closed {
 	return views.Closed{
-		Title: team + " may not have hostnames yet",
+		Title: team + " cannot have hostnames yet",
 		Text: "A platform admin gives a team a HostnameGrant, which says under which domains it may have hostnames. " +
 			"Tell your platform team which domain " + team + " needs.",
 	}
@@ -119,7 +119,7 @@ func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Uns
 	if link := p.HolderLink(answer.Holder); link.Label != "" {
 		words += " It is " + link.Label + "."
 	}
-	return nil, []string{words + " You can ask for it all the same: the request waits until it can be had."}, nil
+	return nil, []string{words + " You can ask for it all the same: the request waits until it is available."}, nil
 }
 
 // queryOfObject reads an object that may not be valid yet.

@@ -67,7 +67,7 @@ func teamFormPage(frame views.Frame, f formRequest) views.Form {
 	return view
 }
 
-// regions returns the regions that each AWS account allows, as far as the caller may list accounts.
+// regions returns the regions that each AWS account allows, as far as the caller can list accounts.
 func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]string, error) {
 	k, ok := p.cluster.Kinds().ByName(page.ProviderKind)
 	if !ok {

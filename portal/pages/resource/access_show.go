@@ -68,11 +68,11 @@ func signsInAs(app *v1alpha1.WebApp, given v1alpha1.WebAppBound) string {
 			return b.Kind == given.Kind && b.Name == given.Name && b.User == given.User
 		})
 		if i < 0 {
-			return "The application still signs in as a user of its own, which its bindings do not ask for any more."
+			return "The web app still signs in as a user of its own, which its bindings do not ask for any more."
 		}
-		return "The application signs in as a user of its own, which may " + access.DatabaseWords(app.Spec.Bindings[i].Access) + "."
+		return "The web app signs in as a user of its own, which may " + access.DatabaseWords(app.Spec.Bindings[i].Access) + "."
 	case v1alpha1.BindingUserMaster:
-		return "The application signs in as the database's master user, who may do everything in it. With user: Own in the binding it gets a user of its own."
+		return "The web app signs in as the database's master user, who can do everything in it. With user: Own in the binding it gets a user of its own."
 	default:
 		return ""
 	}

@@ -23,7 +23,7 @@ func (p *Pages) addEvents(ctx context.Context, l objectRequest, obj *unstructure
 // happenings returns the events that were read as pages tell them, or why there are none.
 func (p *Pages) happenings(events []*corev1.Event, err error) (all []views.Happening, none string, other error) {
 	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
-		return nil, "You may not see events here: your role lacks the right to list them.", nil
+		return nil, "You are not allowed to see events here: your role lacks the right to list them.", nil
 	}
 	for _, e := range events {
 		all = append(all, p.happening(e))

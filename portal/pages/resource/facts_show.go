@@ -27,7 +27,7 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 		{Label: "Provider", Value: catalog.TextAt(obj, "spec", "providerRef", "name")},
 		{
 			Label: "Secret", Value: catalog.TextAt(obj, "status", "binding", "name"), Code: true,
-			Note: "holds the connection details for your application", Due: k.Tells("binding"),
+			Note: "holds the connection details for your web app", Due: k.Tells("binding"),
 		},
 		{Label: "When deleted", Value: deletion.PolicyWords(obj, k.Deletion)},
 		{Label: "Requested by", Value: r.RequestedBy},

@@ -37,7 +37,7 @@ type Reader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 }
 
-// SecretRights says what a caller may do with Secrets.
+// SecretRights says what a caller can do with Secrets.
 type SecretRights interface {
 	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
 }

@@ -17,7 +17,7 @@ import (
 // maxPods is how many Pods a page shows.
 const maxPods = 100
 
-const noPodsHere = "You may not see Pods here: your role lacks the right to list them."
+const noPodsHere = "You are not allowed to see Pods here: your role lacks the right to list them."
 
 func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, app *v1alpha1.WebApp, out *views.App) error {
 	pods, err := p.cluster.Pods(ctx, l.id, obj)

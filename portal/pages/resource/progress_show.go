@@ -30,7 +30,7 @@ func advice(f status.Facts, p phase.Phase) string {
 func progress(f status.Facts, k catalog.Kind, steps []views.Step) string {
 	switch {
 	case f.Observed < 0:
-		return "not looked at yet"
+		return "not checked yet"
 	case f.Observed < f.Generation:
 		return "change not applied yet"
 	}

@@ -49,7 +49,7 @@ func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t ca
 // maxUsersNamed is how many of those that use a provider are named: there may be thousands.
 const maxUsersNamed = 10
 
-// users returns the objects that use the one of l, as far as the caller may see them.
+// users returns the objects that use the one of l, as far as the caller can see them.
 func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error) {
 	if l.ref.Kind.Name == page.ProviderKind {
 		return p.providerUsers(ctx, l)

@@ -73,10 +73,10 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case uid != view.UID:
 		view.Typed = ""
-		view.Problem = "This is another object of the same name: it was made again in the meantime. Look at it again before you delete it."
+		view.Problem = "This is another resource with the same name: it was created again in the meantime. Look at it again before you delete it."
 		return p.Show(w, r, http.StatusConflict, views.DeletePage(view))
 	case view.Typed != l.ref.Name:
-		view.Error = "Type the name exactly as it stands here: " + l.ref.Name + "."
+		view.Error = "Type the name exactly as it is shown here: " + l.ref.Name + "."
 		return p.Show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
 	}
 	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, cluster.Seen{UID: types.UID(uid), Confirmed: view.Typed}, false)
@@ -84,7 +84,7 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	case err == nil || apierrors.IsNotFound(err):
 		return page.SeeOther(w, r, views.TeamPath(l.space.Team.ID))
 	case apierrors.IsConflict(err):
-		view.Problem = "It was replaced by another object of the same name in the meantime."
+		view.Problem = "It was replaced by another resource with the same name in the meantime."
 		return p.Show(w, r, http.StatusConflict, views.DeletePage(view))
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
 		view.Problem = humanize.Sentence(page.AdmissionWords(err))

@@ -116,7 +116,7 @@ func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 func readyStep(f status.Facts, r views.Resource, now time.Time) views.Step {
 	c, ok := f.Find(v1alpha1.ConditionReady)
 	if !ok {
-		return waiting("Ready", "Portico has not looked at it yet.")
+		return waiting("Ready", "Portico has not checked it yet.")
 	}
 	s := conditionStep("Ready", c, now)
 	if f.Observed < f.Generation {
@@ -156,7 +156,7 @@ func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Ti
 	for _, name := range obj.GetFinalizers() {
 		s := views.Step{
 			Title: "Waiting for " + name, Icon: "spin", Tone: "busy", State: "in progress",
-			Text: "Another controller must let go of it first.",
+			Text: "Another controller must release it first.",
 		}
 		if strings.HasPrefix(name, "portico.dev/") {
 			s.Title, s.Text = deletionTitle(obj), r.Why

@@ -33,7 +33,7 @@ func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Uns
 	}
 	for i := range root.Nodes {
 		if root.Nodes[i].Kind == deployment && hidden {
-			root.Nodes[i].Nodes = []views.Node{{Kind: "Pods", Look: notSeen, Text: "You may not list Pods here."}}
+			root.Nodes[i].Nodes = []views.Node{{Kind: "Pods", Look: notSeen, Text: "You are not allowed to list Pods here."}}
 		} else if root.Nodes[i].Kind == deployment {
 			root.Nodes[i].Nodes = p.replicaSets(l, pods)
 		}
@@ -64,7 +64,7 @@ func (p *Pages) branch(ctx context.Context, l objectRequest, k catalog.Kind, obj
 			case err != nil:
 				return n, err
 			case other == nil:
-				n.Nodes = append(n.Nodes, views.Node{Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: notSeen, Text: "You may not see it."})
+				n.Nodes = append(n.Nodes, views.Node{Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: notSeen, Text: "You are not allowed to see it."})
 				continue
 			}
 			below, err := p.branch(ctx, l, kind, other, seen, depth-1)

@@ -135,7 +135,7 @@ func warning(id auth.Identity, t *v1alpha1.Team, members []v1alpha1.TeamMember) 
 	case slices.ContainsFunc(t.Spec.Members, isOwner) && !slices.ContainsFunc(members, isOwner):
 		return "This is the last owner: with nobody left who is one, only platform admins decide who the members are."
 	case slices.ContainsFunc(t.Spec.Members, own) && !slices.ContainsFunc(members, own):
-		return "You are an owner by this, and will not be one any more: you cannot take it back yourself."
+		return "You are an owner by this, and will not be one any more: you cannot undo it yourself."
 	}
 	return ""
 }

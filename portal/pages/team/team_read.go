@@ -20,7 +20,7 @@ type teamRequest struct {
 	ref cluster.Ref
 }
 
-// readRequest reads the Team of the path. It says nothing about whether it exists or the caller may see it.
+// readRequest reads the Team of the path. It says nothing about whether it exists or the caller can see it.
 func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
 	id, err := page.Caller(r)
 	if err != nil {

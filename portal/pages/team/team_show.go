@@ -125,7 +125,7 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 	return view, nil
 }
 
-// addRights says what the caller may do: members are for owners and admins, everything else for admins.
+// addRights says what the caller can do: members are for owners and admins, everything else for admins.
 func (p *Pages) addRights(ctx context.Context, l teamRequest, view *views.OwnerView) (err error) {
 	if view.MayManage, err = p.cluster.CanOne(ctx, l.id, "patch", l.ref); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p *Pages) addRights(ctx context.Context, l teamRequest, view *views.OwnerV
 	return err
 }
 
-// addUse adds what the namespaces hold, and their quotas, as far as the caller may see them.
+// addUse adds what the namespaces hold, and their quotas, as far as the caller can see them.
 func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *views.OwnerView) error {
 	return func(ctx context.Context, l teamRequest, view *views.OwnerView) error {
 		all, err := p.cluster.Overview(ctx, l.id)

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// errNoAnswer says that the input ended in place of an answer.
+var errNoAnswer = errors.New("no answer: nothing was changed")
+
+// line asks, and returns what somebody types up to the end of the line. It returns at once when the person interrupts.
+func (a *app) line(ctx context.Context, question string) (string, error) {
+	_, _ = fmt.Fprint(a.err, question)
+	if a.lines == nil {
+		a.lines = bufio.NewReader(a.in)
+	}
+	type answer struct {
+		text string
+		err  error
+	}
+	typed := make(chan answer, 1)
+	go func() { // reading cannot be interrupted; the program ends soon after
+		text, err := a.lines.ReadString('\n')
+		typed <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case got := <-typed:
+		text := strings.TrimSpace(got.text)
+		if errors.Is(got.err, io.EOF) && text == "" {
+			return "", errNoAnswer
+		}
+		if got.err != nil && !errors.Is(got.err, io.EOF) {
+			return "", fmt.Errorf("reading the answer: %w", got.err)
+		}
+		return text, nil
+	}
+}
+
+// confirmed asks whether to go on; anything but yes is an error.
+func (a *app) confirmed(ctx context.Context) error {
+	typed, err := a.line(ctx, "Type yes to go on: ")
+	if err == nil && typed != "yes" {
+		err = errors.New("that is not yes: nothing was changed")
+	}
+	return err
+}
+
+// question is something that a person is asked for.
+type question struct {
+	name     string
+	help     string
+	options  []string // to choose from
+	open     bool     // other values are possible too
+	standard string   // what an empty answer means, "" if an answer is needed
+	wrong    func(answer string) string
+}
+
+// ask asks until the answer is possible.
+func (a *app) ask(ctx context.Context, q question) (string, error) {
+	_, _ = fmt.Fprintln(a.err)
+	if q.help != "" {
+		a.say("%s", clean(q.help))
+	}
+	if len(q.options) > 0 {
+		a.say("  %s", clean(strings.Join(q.options, ", ")))
+	}
+	prompt := q.name
+	if q.standard != "" {
+		prompt += " [" + q.standard + "]"
+	}
+	for {
+		answer, err := a.line(ctx, clean(prompt)+": ")
+		if err != nil {
+			return "", err
+		}
+		answer = cmp.Or(answer, q.standard)
+		wrong := q.check(&answer)
+		if wrong == "" {
+			return answer, nil
+		}
+		a.say("%s", wrong)
+	}
+}
+
+// check says what is wrong with an answer, or "". It writes one of the options as it is spelled.
+func (q question) check(answer *string) string {
+	i := slices.IndexFunc(q.options, func(o string) bool { return strings.EqualFold(o, *answer) })
+	switch {
+	case *answer == "":
+		return "Enter a value."
+	case i >= 0:
+		*answer = q.options[i]
+	case len(q.options) > 0 && !q.open:
+		return "Choose " + orList(q.options) + "."
+	case q.wrong != nil:
+		return q.wrong(*answer)
+	}
+	return ""
+}

@@ -1,0 +1,80 @@
+package status
+
+import (
+	"slices"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/humanize"
+)
+
+// The states of steps, in words for people.
+const (
+	StepDone       = "done"
+	StepInProgress = "in progress"
+	StepFailed     = "failed"
+	StepWaiting    = "waiting"
+	StepUnknown    = "not known yet"
+	StepWarning    = "warning" // of conditions that hold only while something is not as usual
+)
+
+// Step is one part of the way of an object to Ready, told by one of its conditions.
+type Step struct {
+	Condition
+
+	Title string // for people
+	State string // one of the states above
+	Text  string // the condition's message as a sentence
+}
+
+// whole are the condition types that say what the phase of the object says.
+var whole = []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused, v1alpha1.ConditionProgressing}
+
+// Steps returns the steps that a kind declares, in its order, then what other conditions tell, and Ready at the end.
+func (f Facts) Steps(k catalog.Kind) []Step {
+	var steps []Step
+	seen := append(slices.Clone(whole), v1alpha1.ConditionReady)
+	for _, d := range k.Steps {
+		seen = append(seen, d.Type)
+		if c, ok := f.Find(d.Type); ok {
+			steps = append(steps, stepOf(d.Title, c))
+		} else if !d.Optional && !f.Deleting {
+			steps = append(steps, Step{Condition: Condition{Type: d.Type}, Title: d.Title, State: StepWaiting, Text: "Not started yet."})
+		}
+	}
+	for _, c := range f.Conditions {
+		if !slices.Contains(seen, c.Type) && (!c.Abnormal() || c.True()) {
+			steps = append(steps, stepOf(humanize.Words(c.Type), c))
+		}
+	}
+	if c, ok := f.Find(v1alpha1.ConditionReady); ok {
+		steps = append(steps, f.readyStep(c))
+	}
+	return steps
+}
+
+// readyStep returns the step of Ready, which says nothing about a change that nobody has looked at yet.
+func (f Facts) readyStep(c Condition) Step {
+	s := stepOf(v1alpha1.ConditionReady, c)
+	if f.Observed < f.Generation && !f.Deleting {
+		s.State, s.Text = StepInProgress, "The latest change is not applied yet."
+	}
+	return s
+}
+
+func stepOf(title string, c Condition) Step {
+	s := Step{Condition: c, Title: title, State: StepUnknown, Text: humanize.Sentence(c.Message)}
+	switch {
+	case c.True() && c.Abnormal():
+		s.State = StepWarning
+	case c.True():
+		s.State = StepDone
+	case c.Status == "False" && c.Failed():
+		s.State = StepFailed
+	case c.Status == "False":
+		s.State = StepInProgress
+	case c.Reason == "Waiting":
+		s.State, s.Text = StepWaiting, "Waits for the steps above."
+	}
+	return s
+}
