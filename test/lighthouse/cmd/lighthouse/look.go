@@ -126,7 +126,7 @@ func printTable(out io.Writer, all []result) {
 	_ = t.Flush()
 }
 
-// verdict is the error of pages that miss a goal.
+// verdict returns the error of pages that miss a goal.
 func verdict(all []result) error {
 	var missed []error
 	for _, r := range all {
