@@ -22,7 +22,7 @@ func TestReadiness(t *testing.T) {
 		"well":             {true, check.Result{Name: "policies", Known: true}, "/readyz", 200, []string{"ok"}},
 		"well, in words":   {true, check.Result{Name: "policies", Known: true}, "/readyz?verbose", 200, []string{"[+]caches ok", "[+]policies ok"}},
 		"caches not there": {false, check.Result{Name: "policies", Known: true}, "/readyz", 503, []string{"[-]caches failed: they are being filled"}},
-		"not looked yet":   {true, check.Result{Name: "policies"}, "/readyz", 503, []string{"[-]policies failed: not looked at yet"}},
+		"not looked yet":   {true, check.Result{Name: "policies"}, "/readyz", 503, []string{"[-]policies failed: not checked yet"}},
 		"missing": {
 			true,
 			check.Result{Name: "policies", Known: true, Problems: []check.Problem{missing}},

@@ -50,7 +50,7 @@ func (r Result) Failure() error {
 	case r.Known:
 		return nil
 	case r.Err != nil:
-		return fmt.Errorf("not looked at yet: %w", r.Err)
+		return fmt.Errorf("not checked yet: %w", r.Err)
 	}
 	return errors.New("not checked yet")
 }

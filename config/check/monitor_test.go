@@ -27,7 +27,7 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 			err      error
 			failure  string // after it
 		}{
-			{nil, errors.New("away"), "not looked at yet: away"},
+			{nil, errors.New("away"), "not checked yet: away"},
 			{nil, nil, ""},
 			{nil, errors.New("away again"), ""},
 			{[]Problem{{"Policy p", "is missing", "bring it"}}, nil, "Policy p is missing: bring it"},

@@ -82,7 +82,7 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 	x.click(`.who button`)
 	x.await(`main`, "You are signed out")
 	began := time.Now()
-	other.await(`main h1`, "Cloud resources for your team")
+	other.await(`main h1`, "Self-service cloud for your team")
 	t.Logf("the other tab left %.1f s after signing out", time.Since(began).Seconds())
 }
 

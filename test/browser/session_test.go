@@ -26,7 +26,7 @@ func TestSigningInAgainLeadsBack(t *testing.T) {
 	other.await(`#live`, "Live")
 	x.click(`.who button`)
 	x.await(`main`, "You are signed out")
-	other.await(`main h1`, "Cloud resources for your team")
+	other.await(`main h1`, "Self-service cloud for your team")
 	other.click(`main a.btn.first`) // Dex has a session of its own, and asks nothing
 	other.await(`#live`, "Live")
 	if at := other.at(); at != list+"?kind=s3buckets&sort=-name" {

@@ -62,7 +62,7 @@ func TestCheckInstallsWhatAClusterLacks(t *testing.T) {
 	says(t, out, "✓", "Rights", "are given")
 	says(t, out, "–", "AWSProviders", "there is none")
 	_, said = portico.run(0, append(at, "--fix", "--yes")...)
-	says(t, said, "There is nothing to mend")
+	says(t, said, "Everything that Portico installs is up to date")
 	assertOptionalBindingStaysAway(t, bare, portico, at)
 	assertNothingIsLost(t, bare, portico, at)
 }
@@ -89,7 +89,7 @@ func assertOptionalBindingStaysAway(t *testing.T, bare *stack.Stack, portico *te
 		t.Fatal(err)
 	}
 	_, said := portico.run(0, append(at, "--fix", "--yes")...)
-	says(t, said, "There is nothing to mend")
+	says(t, said, "Everything that Portico installs is up to date")
 }
 
 // A field and a version of a newer Portico: fix must not take away what is in use.

@@ -87,7 +87,7 @@ func TestBindingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for want, b := range map[string]v1alpha1.WebAppBinding{
 		"access is for buckets, queues and topics": {Kind: "RDSInstance", Name: "ledger", Access: v1alpha1.AccessRead},
 		"nobody reads from a topic":                {Kind: "SNSTopic", Name: "news", Access: v1alpha1.AccessRead},
-		"set files.folder in place of it":          {Kind: "SQSQueue", Name: "orders", Prefix: "MAIL", Files: files},
+		"set files.folder instead":                 {Kind: "SQSQueue", Name: "orders", Prefix: "MAIL", Files: files},
 		"Unsupported value":                        {Kind: "SQSQueue", Name: "orders", Access: "All"},
 		"folder":                                   {Kind: "SQSQueue", Name: "orders", Files: &v1alpha1.WebAppBindingFiles{Folder: "../etc"}},
 	} {
