@@ -112,6 +112,7 @@ var others = []struct {
 		{"endpoints.sts", `{"endpoints":{"sts":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
 		{"accountID", `{"accountID":"999999999999"}`, "AccountMismatch", false},
 		{"workloadIdentity.clusterName", `{"workloadIdentity":{"mode":"PodIdentity","clusterName":"nowhere"}}`, "InSync", true},
+		{"workloadIdentity.clusterProviderRef.name", `{"workloadIdentity":{"mode":"PodIdentity","clusterName":"","clusterProviderRef":{"name":"nowhere"}}}`, "InSync", true},
 		{"workloadIdentity.oidcProviderARN", `{"workloadIdentity":{"mode":"IRSA","oidcProviderARN":"arn:aws:iam::240000000001:oidc-provider/nowhere"}}`, "InSync", true},
 		{"workloadIdentity.boundaryARN", `{"workloadIdentity":{"boundaryARN":"arn:aws:iam::240000000001:policy/nowhere"}}`, "InSync", true},
 	}, []string{
