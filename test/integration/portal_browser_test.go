@@ -26,7 +26,9 @@ func (r *replica) visit(t *testing.T, method, path string, cookies map[string]st
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	return send(t, req)
+	a := send(t, req)
+	a.raw = strings.ReplaceAll(a.raw, "<wbr>", "") // names of hosts have one after each dot
+	return a
 }
 
 // cookies returns all cookies that an answer sets.
