@@ -37,14 +37,14 @@ func (f Facts) Steps(k catalog.Kind) []Step {
 	for _, d := range k.Steps {
 		seen = append(seen, d.Type)
 		if c, ok := f.Find(d.Type); ok {
-			steps = append(steps, stepOf(d.Title, c))
+			steps = append(steps, StepOf(d.Title, c))
 		} else if !d.Optional && !f.Deleting {
 			steps = append(steps, Step{Condition: Condition{Type: d.Type}, Title: d.Title, State: StepWaiting, Text: "Not started yet."})
 		}
 	}
 	for _, c := range f.Conditions {
 		if !slices.Contains(seen, c.Type) && (!c.Abnormal() || c.True()) {
-			steps = append(steps, stepOf(humanize.Words(c.Type), c))
+			steps = append(steps, StepOf(humanize.Words(c.Type), c))
 		}
 	}
 	if c, ok := f.Find(v1alpha1.ConditionReady); ok {
@@ -55,14 +55,15 @@ func (f Facts) Steps(k catalog.Kind) []Step {
 
 // readyStep returns the step of Ready, which says nothing about a change that nobody has looked at yet.
 func (f Facts) readyStep(c Condition) Step {
-	s := stepOf(v1alpha1.ConditionReady, c)
+	s := StepOf(v1alpha1.ConditionReady, c)
 	if f.Observed < f.Generation && !f.Deleting {
 		s.State, s.Text = StepInProgress, "The latest change is not applied yet."
 	}
 	return s
 }
 
-func stepOf(title string, c Condition) Step {
+// StepOf returns the step that a condition tells.
+func StepOf(title string, c Condition) Step {
 	s := Step{Condition: c, Title: title, State: StepUnknown, Text: humanize.Sentence(c.Message)}
 	switch {
 	case c.True() && c.Abnormal():

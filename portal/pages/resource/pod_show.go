@@ -47,10 +47,10 @@ func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, 
 	d.Containers = append(p.containers(at, at.pod.Spec.InitContainers, st.InitContainerStatuses),
 		p.containers(at, at.pod.Spec.Containers, st.ContainerStatuses)...)
 	for _, c := range st.Conditions {
-		d.Conditions = append(d.Conditions, conditionStep(humanize.Words(string(c.Type)), status.Condition{
+		d.Conditions = append(d.Conditions, stepOf(status.StepOf(humanize.Words(string(c.Type)), status.Condition{
 			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message,
 			Since: c.LastTransitionTime.UTC().Format(time.RFC3339),
-		}, p.Now()))
+		}), p.Now()))
 	}
 	d.Facts = slices.DeleteFunc([]views.Fact{
 		{Label: "Version", Value: at.view.Version, Code: true, Note: age(at.view.Old)},

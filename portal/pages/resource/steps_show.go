@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -10,19 +9,10 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
 	"github.com/portico-platform/portico/web/views"
 )
-
-// shared are the condition types that speak of the object as a whole, or say what a step says; any other type is a step
-// of its own.
-var shared = []string{
-	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused,
-	v1alpha1.ConditionProgressing, // RolledOut tells the same
-	v1alpha1.ConditionAWSAccess,   // has a card of its own, and holds nothing up
-}
 
 // stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
 // holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
@@ -43,7 +33,7 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 	if told && f.Observed >= f.Generation {
 		return append(steps, waiting("Ready", "When the steps above are done."))
 	}
-	return append(steps, readyStep(f, r, now))
+	return append(steps, readyStep(f, k, r, now))
 }
 
 // OwnSteps returns the steps that the kind of an object declares, as its conditions tell how far they are.
@@ -52,19 +42,15 @@ func OwnSteps(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, 
 	return steps
 }
 
-// notTried is said of a step that nobody has come to yet, and waitsForOthers of one that another step keeps from being looked
-// at: it may have been done before.
-const (
-	notTried       = "Not started yet."
-	waitsForOthers = "Waits for the steps above."
-)
-
 // ownSteps returns the conditions of the object's own kind: first the steps that the kind declares, in its order, then
 // others. told reports whether one of them already gives the reason why the object is not Ready, in the same words.
 func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
 	ready := f.Condition(v1alpha1.ConditionReady)
-	add := func(title string, c status.Condition) {
-		s := conditionStep(title, c, now)
+	for _, c := range f.Steps(k) {
+		if c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionAWSAccess { // which has a card of its own, and holds nothing up
+			continue
+		}
+		s := stepOf(c, now)
 		if c.Status == "False" && !ready.True() && c.Message != "" && c.Message == ready.Message {
 			told = true
 			if r.Phase == phase.NeedsYou {
@@ -72,20 +58,6 @@ func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (
 			}
 		}
 		steps = append(steps, s)
-	}
-	declared := map[string]bool{}
-	for _, d := range k.Steps {
-		declared[d.Type] = true
-		if c, ok := f.Find(d.Type); ok {
-			add(d.Title, c)
-		} else if !d.Optional && !f.Deleting {
-			steps = append(steps, waiting(d.Title, notTried))
-		}
-	}
-	for _, c := range f.Conditions {
-		if !declared[c.Type] && !slices.Contains(shared, c.Type) {
-			add(humanize.Words(c.Type), c)
-		}
 	}
 	return steps, told
 }
@@ -113,39 +85,29 @@ func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 }
 
 // readyStep returns the Ready condition, unless a newer wish has not been looked at.
-func readyStep(f status.Facts, r views.Resource, now time.Time) views.Step {
-	c, ok := f.Find(v1alpha1.ConditionReady)
-	if !ok {
+func readyStep(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) views.Step {
+	all := f.Steps(k)
+	if len(all) == 0 || all[len(all)-1].Type != v1alpha1.ConditionReady {
 		return waiting("Ready", "Portico has not checked it yet.")
 	}
-	s := conditionStep("Ready", c, now)
-	if f.Observed < f.Generation {
-		s = views.Step{Title: "Ready", Text: "The latest change is not applied yet.", Icon: "spin", Tone: "busy", State: "in progress"}
-	}
+	c := all[len(all)-1]
+	s := stepOf(c, now)
 	if r.Phase == phase.NeedsYou && !c.True() {
 		s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
 	}
 	return s
 }
 
-// waitingReason is of a step that waits for an earlier one.
-const waitingReason = "Waiting"
+// looks are how steps are shown, by their states.
+var looks = map[string]struct{ icon, tone string }{
+	status.StepDone: {"check", "good"}, status.StepInProgress: {"spin", "busy"}, status.StepFailed: {"alert", "bad"},
+	status.StepWaiting: {"wait", "idle"}, status.StepUnknown: {"wait", "idle"}, status.StepWarning: {"alert", "warn"},
+}
 
-func conditionStep(title string, c status.Condition, now time.Time) views.Step {
-	s := views.Step{Title: title, Text: humanize.Sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
-	switch c.Status {
-	case "True":
-		s.Icon, s.Tone, s.State = "check", "good", stateDone
-	case "False":
-		s.Icon, s.Tone, s.State = "spin", "busy", "in progress"
-		if c.Failed() {
-			s.Icon, s.Tone, s.State = "alert", "bad", "failed"
-		}
-	default:
-		s.Icon, s.Tone, s.State = "wait", "idle", "not known yet"
-		if c.Reason == waitingReason {
-			s = waiting(title, waitsForOthers)
-		}
+func stepOf(c status.Step, now time.Time) views.Step {
+	s := views.Step{Title: c.Title, Text: c.Text, State: c.State, Icon: looks[c.State].icon, Tone: looks[c.State].tone}
+	if c.Since != "" && c.State != status.StepWaiting {
+		s.At = views.Moment{At: parsed(c.Since), Now: now}
 	}
 	return s
 }

@@ -30,3 +30,21 @@ func TestStepsSayWhichFinalizerWaits(t *testing.T) {
 		}
 	}
 }
+
+// What holds only while something is not as usual is a warning, and no step that is done.
+func TestAWarningIsNoStepThatIsDone(t *testing.T) {
+	k, _ := catalogtest.Kinds(t).ByName("AWSProvider")
+	condition := func(kind, status string) any {
+		return map[string]any{"type": kind, "status": status, "reason": "R", "message": "m"}
+	}
+	obj := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{
+		condition("WorkloadIdentityReady", "True"), condition("QuotaNearlyFull", "True"), condition("Ready", "True"),
+	}}}}
+	var all []string
+	for _, s := range OwnSteps(obj, k, page.ResourceOf(page.Space{}, k, obj, time.Now()), time.Now()) {
+		all = append(all, s.State+" "+s.Tone)
+	}
+	if got := strings.Join(all, ", "); got != "done good, warning warn" {
+		t.Errorf("the steps are %s", got)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -107,7 +108,7 @@ func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 		}
 		n := views.Node{Kind: kind, Name: name, Look: views.Look{Word: "There", Icon: "check", Tone: "good"}}
 		if ok {
-			s := conditionStep("", c, parsed(""))
+			s := stepOf(status.StepOf("", c), time.Time{})
 			n.Look, n.Text = views.Look{Word: s.State, Icon: s.Icon, Tone: s.Tone}, s.Text
 			if c.True() {
 				n.Look.Word, n.Text = "Ready", ""
