@@ -40,7 +40,7 @@ func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 	x.await(`#body`, "portico-pods-payments-") // and some seconds later they hold
 	x.await(`#status`, "Ready")
 	x.every("detail-accessbindings")
-	gives(`{"spec":{"workloadIdentity":{"oidcProviderARN":"` + stack.OIDCProviderARN(stack.AccountID) + `"}}}`) // an edit has the account asked anew
+	gives(`{"spec":{"workloadIdentity":{"oidcProviderARN":"` + stack.OIDCProviderARN(stack.AccountID) + `"}}}`) // an edit has the account asked again
 	adminSeesRights(t, c)
 	x.discards("accessbindings", "worker")
 	gives(`{"spec":{"workloadIdentity":null}}`)
