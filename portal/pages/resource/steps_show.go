@@ -22,7 +22,7 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 		by = "By " + r.RequestedBy + ", accepted by the cluster."
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
-	if k.Has("deletionPolicy") { // it stands for one thing in AWS
+	if k.Has("deletionPolicy") && k.Tells("arn") { // it stands for one thing in AWS
 		steps = append(steps, inAWS(f, obj))
 	}
 	own, told := ownSteps(f, k, r, now)

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
+	"github.com/portico-platform/portico/web/views"
 )
 
 func TestStepsSayWhichFinalizerWaits(t *testing.T) {
@@ -46,5 +48,18 @@ func TestAWarningIsNoStepThatIsDone(t *testing.T) {
 	}
 	if got := strings.Join(all, ", "); got != "done good, warning warn" {
 		t.Errorf("the steps are %s", got)
+	}
+}
+
+// A user of a database is in the database, and not in AWS.
+func TestWhatHasNoARNIsNotLookedForInAWS(t *testing.T) {
+	kinds := catalogtest.Kinds(t)
+	for name, want := range map[string]bool{"S3Bucket": true, "RDSInstance": true, "DatabaseUser": false, "WebApp": false} {
+		k, _ := kinds.ByName(name)
+		obj := &unstructured.Unstructured{Object: map[string]any{}}
+		all := stepsOf(status.FactsOf(obj), obj, k, page.ResourceOf(page.Space{}, k, obj, time.Now()), time.Now())
+		if got := slices.ContainsFunc(all, func(s views.Step) bool { return s.Title == "Exists in AWS" }); got != want {
+			t.Errorf("%s: a step in AWS: %v", name, got)
+		}
 	}
 }
