@@ -10,9 +10,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	api "github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/ec2"
+	"github.com/portico-platform/portico/controllers/aws/rds"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/hostname"
+	"github.com/portico-platform/portico/controllers/offers"
 	"github.com/portico-platform/portico/controllers/operatorapi"
 )
+
+// offered is what an AWS account has for the fields of the kinds.
+var offered = map[string]offers.Fields{
+	v1alpha1.KindEC2Instance:            ec2.Offers,
+	v1alpha1.KindRDSInstance:            rds.Offers,
+	v1alpha1.KindGatewayHostnameRequest: hostname.Offers,
+}
 
 // setupOperatorAPI adds the server that shows what the engine remembers, unless it is switched off.
 func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
@@ -30,7 +42,7 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 	}
 	d.features.Set(api.FeaturePeople, off)
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
-		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Features: d.features,
+		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Offers: offers.New(offered, d.connector, o.Engine.Now), Features: d.features,
 		Metrics: metrics.Registry, People: door, Now: o.Engine.Now,
 	})
 	if err != nil {

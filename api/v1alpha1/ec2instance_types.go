@@ -86,6 +86,7 @@ type EC2VolumeStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,instanceName,instanceType,imageID,imageSSMParameter,subnetID,keyName,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,name,key,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,creditSpecification,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/offers=imageID|imageSSMParameter|instanceType|keyName|securityGroupIDs|subnetID"
 // +kubebuilder:metadata:annotations="portico.dev/overview=State,Type,Image"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.privateIP"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=instanceType,ebsOptimized=The machine has to be stopped for it: with allowStop it is stopped, changed and started again, and its public address may change. Without, the change waits until it is stopped.|state=The machine is started or stopped.|creditSpecification=It holds at once: unlimited bills for CPU beyond what the type earns, standard slows the machine down.|deletionPolicy=Nothing changes now: it decides what a deletion does."

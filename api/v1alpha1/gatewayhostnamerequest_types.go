@@ -192,6 +192,7 @@ type HostnameCertificate struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=Hostname"
 // +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,hostname,zoneId,environment,visibility"
+// +kubebuilder:metadata:annotations="portico.dev/offers=validationZoneId|zoneId"
 // +kubebuilder:metadata:annotations="portico.dev/order=validationZoneId,gatewayClass"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
 // +kubebuilder:metadata:annotations="portico.dev/names=hostname"

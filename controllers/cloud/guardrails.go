@@ -13,6 +13,15 @@ import (
 
 // CheckGuardrails returns what the provider and the namespace's team have against obj's spec.
 func (s *Session) CheckGuardrails(kind string, obj external.Object) []guardrails.Refusal {
+	all := s.Limits()
+	if len(all) == 0 || !obj.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	return guardrails.Check(kind, guardrails.Spec(obj), all...)
+}
+
+// Limits returns the guardrails of the provider and of the namespace's team, as package guardrails checks them.
+func (s *Session) Limits() []guardrails.Limits {
 	var all []guardrails.Limits
 	if g := s.Rules.Guardrails; g != nil {
 		all = append(all, guardrails.OfProvider(s.Provider, g))
@@ -20,10 +29,7 @@ func (s *Session) CheckGuardrails(kind string, obj external.Object) []guardrails
 	if s.Team != nil && s.Team.Spec.Guardrails != nil {
 		all = append(all, guardrails.OfTeam(s.Team))
 	}
-	if len(all) == 0 || !obj.GetDeletionTimestamp().IsZero() {
-		return nil
-	}
-	return guardrails.Check(kind, guardrails.Spec(obj), all...)
+	return all
 }
 
 // Ruled are guardrails and whose they are.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/expiring"
@@ -18,9 +17,6 @@ type ReadLive func(ctx context.Context, kind string, of types.NamespacedName) (m
 const (
 	// liveTimeout bounds one look at AWS.
 	liveTimeout = 5 * time.Second
-	// liveWait is how long an answer waits for it: callers give up after two seconds, and the rest of the answer is
-	// there at once. A look that takes longer goes on, for the next one who asks.
-	liveWait = time.Second
 	// liveFor is how long a look is shared, and liveKept how many are kept.
 	liveFor  = 10 * time.Second
 	liveKept = 4096
@@ -37,11 +33,12 @@ type liveKey struct {
 	uid string // a namesake made later is another resource
 }
 
+func (k liveKey) String() string { return k.kind + "\x00" + k.NamespacedName.String() + "\x00" + k.uid }
+
 // liveCache shares looks at AWS among all who ask for the same object.
 type liveCache struct {
-	read    ReadLive // nil: nothing is ever read
-	recent  *expiring.Cache[liveKey, liveResult]
-	flights singleflight.Group
+	read  ReadLive // nil: nothing is ever read
+	looks looks[liveKey, liveResult]
 }
 
 type liveResult struct {
@@ -50,7 +47,7 @@ type liveResult struct {
 }
 
 func newLiveCache(read ReadLive, now func() time.Time) *liveCache {
-	return &liveCache{read: read, recent: expiring.New[liveKey, liveResult](liveFor, liveKept, now)}
+	return &liveCache{read: read, looks: looks[liveKey, liveResult]{timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveFor, liveKept, now)}}
 }
 
 // get the resource that r is about.
@@ -59,26 +56,11 @@ func (l *liveCache) get(ctx context.Context, r operatorapi.Record) liveResult {
 		return liveResult{}
 	}
 	key := liveKey{r.Kind, types.NamespacedName{Namespace: r.Namespace, Name: r.Name}, r.UID}
-	if one, ok := l.recent.Get(key); ok {
-		return one
-	}
-	flight := l.flights.DoChan(r.Kind+"\x00"+key.String()+"\x00"+r.UID, func() (any, error) {
-		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), liveTimeout)
-		defer cancel()
-		one := l.readNow(detached, key)
-		l.recent.Put(key, one)
-		return one, nil
-	})
-	patience := time.NewTimer(liveWait)
-	defer patience.Stop()
-	select {
-	case done := <-flight:
-		return done.Val.(liveResult)
-	case <-patience.C:
-		return liveResult{err: liveNotYet}
-	case <-ctx.Done():
+	one, answered := l.looks.get(ctx, key, func(ctx context.Context) liveResult { return l.readNow(ctx, key) })
+	if !answered {
 		return liveResult{err: liveNotYet}
 	}
+	return one
 }
 
 func (l *liveCache) readNow(ctx context.Context, key liveKey) liveResult {

@@ -29,6 +29,9 @@ type handlers struct {
 	metrics  prometheus.Gatherer
 	people   People    // nil: nothing is done for people
 	since    time.Time // the process runs
+
+	offers     Offers // nil: nothing is listed
+	offerLooks *looks[offerKey, offerAnswer]
 }
 
 // routes returns all there are.
@@ -38,6 +41,9 @@ func (h handlers) routes() http.Handler {
 	mux.HandleFunc("GET "+operatorapi.ResourcesPath+"/{kind}/{namespace}/{name}", h.getResource)
 	mux.HandleFunc("GET "+operatorapi.FeaturesPath, h.listFeatures)
 	mux.HandleFunc("GET "+operatorapi.ActivityPath, h.getActivity)
+	if h.offers != nil {
+		mux.HandleFunc("GET "+operatorapi.OffersPath+"/{kind}/{namespace}/{provider}/{field}", h.listOffers)
+	}
 	if h.people != nil {
 		h.people.Routes(mux)
 	} else {

@@ -155,7 +155,7 @@ func TestLiveValues(t *testing.T) {
 		"AWS is slow": {live: func(ctx context.Context, _ string, _ types.NamespacedName) (map[string]string, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}, took: liveWait, error: liveNotYet},
+		}, took: lookWait, error: liveNotYet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -42,6 +42,7 @@ type Options struct {
 type Source struct {
 	Records  Records
 	ReadLive ReadLive // nil: nothing is read from AWS
+	Offers   Offers   // nil: nothing is listed for requests
 	// Features of the operator; nil: there are none to tell of.
 	Features *Features
 	// Metrics are those of the process; what the controllers do is told by them.
@@ -99,7 +100,10 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 }
 
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
-	v := handlers{records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now()}
+	v := handlers{
+		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now(),
+		offers: s.Offers, offerLooks: newOfferLooks(s.Now),
+	}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
 }
 

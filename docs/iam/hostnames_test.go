@@ -31,5 +31,6 @@ func TestThePolicyOfHostnamesIsThatOfTheCalls(t *testing.T) {
 		"DescribeListeners":            {balancers + "DescribeListeners"},
 		"DescribeListenerCertificates": {balancers + "DescribeListenerCertificates"},
 		"DescribeRules":                {balancers + "DescribeRules"},
+		"":                             {"route53:ListHostedZones"}, // for forms
 	})
 }

@@ -93,6 +93,7 @@ var keepsOut = map[string]map[string]tooWide{
 		"ChangeVolumesOfOurs":      {"ec2:ModifyVolume", regional("ec2", "volume/vol-1"), ofPay},
 		"PutIntoSecurityGroups":    {"ec2:ModifyInstanceAttribute", regional("ec2", "instance/i-1"), ofPay},
 		"TakeWhatIsOnOffer":        {"ec2:CreateTags", regional("ec2", "volume/vol-1"), offered},
+		"ListsOfImageParameters":   {"ssm:GetParametersByPath", regional("ssm", "parameter/platform"), nil},
 		"ImagesThatParametersName": {"ssm:GetParameter", regional("ssm", "parameter/platform/password"), nil},
 		"RolesOfTheNamespace":      {"iam:PassRole", "arn:aws:iam::" + account + ":role/portico/pay/x", []string{"iam:PassedToService", "ec2.amazonaws.com"}},
 		"KeysByWayOfEC2":           {"kms:Decrypt", regional("kms", "key/1"), nil},
@@ -122,6 +123,7 @@ var forAll = map[string]string{
 	"Look":                    "AWS does not limit listing and describing by resource, or it tells whose a resource is",
 	"TagsOfWhatRequestsName":  "it tells whose a resource is, and has none",
 	"ReferToGroups":           "groups of the account are for all: what one may name is Portico's to check",
+	"ListsForForms":           "AWS does not limit listing by resource: what a namespace can use of it Portico sorts out",
 	"SubscriptionsHaveNoTags": "SNS has no tags on subscriptions",
 }
 

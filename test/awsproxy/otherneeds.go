@@ -97,15 +97,20 @@ func taggingNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 // ssmNeeds knows the reading of parameters. Those of AWS are no account's.
 func ssmNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	name, _ := x.json["Name"].(string)
-	if x.call.Operation != "GetParameter" {
+	switch x.call.Operation {
+	case "GetParameter":
+	case "GetParametersByPath":
+		name, _ = x.json["Path"].(string)
+	default:
 		return nil, unknownOperation(x)
 	}
+	action := "ssm:" + x.call.Operation
 	if arn := strings.HasPrefix(name, "arn:"); arn {
-		return plainNeed("ssm:GetParameter", name), nil
+		return plainNeed(action, name), nil
 	}
 	resource := strings.SplitN(x.arn("ssm", "parameter/"+strings.TrimPrefix(name, "/")), ":", 6)
 	if strings.HasPrefix(name, "/aws/") {
 		resource[4] = ""
 	}
-	return plainNeed("ssm:GetParameter", strings.Join(slices.Clip(resource), ":")), nil
+	return plainNeed(action, strings.Join(slices.Clip(resource), ":")), nil
 }

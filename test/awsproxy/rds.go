@@ -46,6 +46,9 @@ func newRDS(up *upstream, lag *lag, now func() time.Time) *rdsService {
 }
 
 func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	if r := onSale(x); r != nil {
+		return r, nil
+	}
 	id := instanceKey(x, x.form.Get("DBInstanceIdentifier"))
 	var refusal *reply
 	storage := false

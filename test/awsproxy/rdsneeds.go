@@ -19,6 +19,12 @@ func rdsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 		return plainNeed("rds:DescribeDBInstances", rdsARN(x, "db", cmp.Or(x.form.Get("DBInstanceIdentifier"), "*"))), nil
 	case "DescribeDBSnapshots":
 		return plainNeed("rds:DescribeDBSnapshots", rdsARN(x, "snapshot", cmp.Or(x.form.Get("DBSnapshotIdentifier"), "*"))), nil
+	case "DescribeDBEngineVersions", "DescribeOrderableDBInstanceOptions":
+		return plainNeed("rds:"+x.call.Operation, "*"), nil
+	case "DescribeDBSubnetGroups":
+		return plainNeed("rds:DescribeDBSubnetGroups", rdsARN(x, "subgrp", cmp.Or(x.form.Get("DBSubnetGroupName"), "*"))), nil
+	case "DescribeDBParameterGroups":
+		return plainNeed("rds:DescribeDBParameterGroups", rdsARN(x, "pg", cmp.Or(x.form.Get("DBParameterGroupName"), "*"))), nil
 	case "CreateDBInstance", "RestoreDBInstanceFromDBSnapshot":
 		return createDatabaseNeeds(up, x, instance), nil
 	case "ModifyDBInstance":

@@ -53,10 +53,13 @@ func newLadder(t *testing.T, c client.Client, kind, role string, given ...string
 	return l
 }
 
-// actions returns those of the document.
+// actions returns those of the document, but for the lists of forms, which no request needs: see TestAnAccountsOffersAreListed.
 func (l *ladder) actions() []string {
 	var all []string
 	for _, s := range l.file["Statement"].([]any) {
+		if strings.HasPrefix(s.(map[string]any)["Sid"].(string), "Lists") {
+			continue
+		}
 		for _, a := range s.(map[string]any)["Action"].([]any) {
 			all = append(all, a.(string))
 		}

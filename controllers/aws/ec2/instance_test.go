@@ -174,7 +174,7 @@ func settle(t fataler, f *fakeEC2, a *instance, obj *v1alpha1.EC2Instance) error
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/ec2instance.json", "ec2", reflect.TypeFor[api](), map[string][]string{
 		"": {
-			"ssm:GetParameter", "iam:PassRole", "tag:GetResources", "iam:GetInstanceProfile", "kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt",
+			"ssm:GetParameter", "ssm:GetParametersByPath", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeKeyPairs", "iam:PassRole", "tag:GetResources", "iam:GetInstanceProfile", "kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt",
 			"kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo",
 		},
 	})

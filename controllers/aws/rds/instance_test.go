@@ -237,7 +237,8 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 		"CreateDBInstance": {"rds:CreateDBInstance", "rds:AddTagsToResource"},
 		"DeleteDBInstance": {"rds:DeleteDBInstance", "rds:CreateDBSnapshot"},
 		"": {
-			"iam:CreateServiceLinkedRole", "tag:GetResources",
+			"iam:CreateServiceLinkedRole", "tag:GetResources", "rds:DescribeDBEngineVersions", "rds:DescribeOrderableDBInstanceOptions",
+			"rds:DescribeDBSubnetGroups", "rds:DescribeDBParameterGroups", "ec2:DescribeSecurityGroups",
 			"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret",
 			"kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey",
 		},

@@ -1,0 +1,50 @@
+package reference
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// Tagged is a resource with its tags; nil: they are not known yet.
+type Tagged struct {
+	Name string
+	Tags map[string]string
+}
+
+// mostARNs is how many resources one call reads the tags of.
+const mostARNs = 100
+
+// Usable returns which of the account's resources of a kind a namespace can name, as Admit decides it for an object that offers nothing to
+// itself. It asks AWS only for tags that are not known.
+func (c *Checker) Usable(ctx context.Context, namespace, kind string, all []Tagged) (map[string]bool, error) {
+	usable := map[string]bool{}
+	var ask []external.Reference
+	of := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
+	for _, one := range all {
+		r := external.Reference{Kind: kind, Name: one.Name}
+		switch {
+		case Narrowed(c.session, r) != nil:
+		case Listed(c.session, r):
+			usable[one.Name] = true
+		case one.Tags != nil:
+			usable[one.Name] = c.session.Identity.SharedWith(of, one.Tags)
+		default:
+			ask = append(ask, r)
+		}
+	}
+	for len(ask) > 0 {
+		n := min(len(ask), mostARNs)
+		tags, err := c.tags(ctx, ask[:n])
+		if err != nil {
+			return nil, err
+		}
+		for r, has := range tags {
+			usable[r.Name] = c.session.Identity.SharedWith(of, has)
+		}
+		ask = ask[n:]
+	}
+	return usable, nil
+}

@@ -1,0 +1,70 @@
+package operatorapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/portico-platform/portico/api/expiring"
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/offers"
+)
+
+// Offers lists what an account has for a field of a request; it is offers.Lists.
+type Offers interface {
+	List(ctx context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error)
+}
+
+const (
+	// offersTimeout bounds one list, of some ten pages.
+	offersTimeout = 20 * time.Second
+	// offersKept is how many answers are shared for a while, errors too: who types on asks no sooner.
+	offersKept = 64
+	// longestOfferQuery bounds what is asked with.
+	longestOfferQuery = 2048
+)
+
+type offerKey string
+
+func (k offerKey) String() string { return string(k) }
+
+type offerAnswer struct {
+	operatorapi.Offers
+	unknown bool
+}
+
+func newOfferLooks(now func() time.Time) *looks[offerKey, offerAnswer] {
+	return &looks[offerKey, offerAnswer]{timeout: offersTimeout, recent: expiring.New[offerKey, offerAnswer](liveFor, offersKept, now)}
+}
+
+func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil || len(r.URL.RawQuery) > longestOfferQuery {
+		writeProblem(w, http.StatusBadRequest, "the query cannot be read, or is too long")
+		return
+	}
+	q := operatorapi.OfferQuery{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Provider: r.PathValue("provider"), Field: r.PathValue("field")}
+	q.Parameters(query)
+	answer, answered := h.offerLooks.get(r.Context(), offerKey(q.Path()), func(ctx context.Context) offerAnswer { return h.offersOf(ctx, q) })
+	switch {
+	case !answered:
+		writeJSON(w, operatorapi.Offers{Items: []operatorapi.Offer{}, Pending: true})
+	case answer.unknown:
+		writeProblem(w, http.StatusNotFound, offers.ErrUnknown.Error())
+	default:
+		writeJSON(w, answer.Offers)
+	}
+}
+
+func (h handlers) offersOf(ctx context.Context, q operatorapi.OfferQuery) offerAnswer {
+	items, err := h.offers.List(ctx, q)
+	switch {
+	case errors.Is(err, offers.ErrUnknown):
+		return offerAnswer{unknown: true}
+	case err != nil:
+		return offerAnswer{Offers: operatorapi.Offers{Items: []operatorapi.Offer{}, Error: truncate(err.Error())}}
+	}
+	return offerAnswer{Offers: operatorapi.Offers{Items: items}}
+}

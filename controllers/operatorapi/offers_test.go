@@ -1,0 +1,64 @@
+package operatorapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/offers"
+)
+
+// listing is an account that answers in its own time.
+type listing struct {
+	takes time.Duration
+	err   error
+	asked []operatorapi.OfferQuery
+}
+
+func (l *listing) List(_ context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
+	l.asked = append(l.asked, q)
+	time.Sleep(l.takes)
+	return []operatorapi.Offer{{Value: "t3.micro", Label: "2 vCPU"}}, l.err
+}
+
+func TestOffersOfAnAccount(t *testing.T) {
+	q := operatorapi.OfferQuery{Kind: "RDSInstance", Namespace: "payments", Provider: "main", Field: "dbInstanceClass", Region: "eu-west-1", With: map[string]string{"engine": "postgres"}}
+	for name, c := range map[string]struct {
+		account *listing
+		want    operatorapi.Offers
+		status  int
+	}{
+		"a list":             {&listing{}, operatorapi.Offers{Items: []operatorapi.Offer{{Value: "t3.micro", Label: "2 vCPU"}}}, 200},
+		"AWS refuses":        {&listing{err: errors.New("denied")}, operatorapi.Offers{Error: "denied"}, 200},
+		"AWS takes its time": {&listing{takes: time.Minute}, operatorapi.Offers{Pending: true}, 200},
+		"no such field":      {&listing{err: offers.ErrUnknown}, operatorapi.Offers{}, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now)}.routes()
+				for range 2 { // the second is answered from what is known, or waits with the first
+					var got operatorapi.Offers
+					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending || got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
+						t.Errorf("%d %+v, want %+v", status, got, c.want)
+					}
+				}
+				if len(c.account.asked) != 1 || c.account.asked[0].Path() != q.Path() {
+					t.Errorf("asked %+v", c.account.asked)
+				}
+				time.Sleep(2 * time.Minute)
+			})
+		})
+	}
+	h := handlers{offers: &listing{}, offerLooks: newOfferLooks(time.Now)}.routes()
+	if w := call(h, q.Path()+"&x="+strings.Repeat("x", longestOfferQuery), ""); w.Code != http.StatusBadRequest {
+		t.Errorf("a query that is too long: %d", w.Code)
+	}
+	if w := call(handlers{}.routes(), q.Path(), ""); w.Code != http.StatusNotFound {
+		t.Errorf("without lists: %d", w.Code)
+	}
+}

@@ -1,0 +1,89 @@
+package awsproxy
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// engineVersions are some of what RDS offers of each engine, oldest first: major version, version. moto has none.
+var engineVersions = map[string][][2]string{
+	"postgres": {{"14", "14.17"}, {"15", "15.12"}, {"16", "16.3"}, {"16", "16.8"}, {"17", "17.4"}},
+	"mysql":    {{"8.0", "8.0.40"}, {"8.0", "8.0.41"}, {"8.4", "8.4.4"}},
+	"mariadb":  {{"10.11", "10.11.11"}, {"11.4", "11.4.5"}},
+}
+
+// orderable are the families of instance classes that each engine runs in, and the sizes of each.
+var (
+	orderable = map[string][]string{
+		"postgres": {"db.t3", "db.t4g", "db.m6g", "db.m7g", "db.r6g", "db.r7g", "db.x2g"},
+		"mysql":    {"db.t3", "db.t4g", "db.m6g", "db.m7g", "db.r6g"},
+		"mariadb":  {"db.t3", "db.t4g", "db.m6g"},
+	}
+	burstables = []string{"micro", "small", "medium", "large", "xlarge", "2xlarge"}
+	steady    = []string{"large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"}
+	storages  = []string{"gp2", "gp3", "io1"} // each is an option of its own
+)
+
+// onSale answers what RDS offers, page by page; nil to any other operation. It knows of no version and no class beyond its tables.
+func onSale(x *exchange) *reply {
+	var items []string
+	switch x.call.Operation {
+	case "DescribeDBEngineVersions":
+		items = versionsOnSale(x.form.Get("Engine"), x.form.Get("EngineVersion"))
+	case "DescribeOrderableDBInstanceOptions":
+		items = classesOnSale(x.form.Get("Engine"), x.form.Get("EngineVersion"))
+	default:
+		return nil
+	}
+	size, err := strconv.Atoi(cmp.Or(x.form.Get("MaxRecords"), "100"))
+	if err != nil || size < 20 || size > 100 {
+		return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Invalid value "+x.form.Get("MaxRecords")+" for MaxRecords. Must be between 20 and 100")
+	}
+	from, err := strconv.Atoi(cmp.Or(x.form.Get("Marker"), "0"))
+	if err != nil || from < 0 || from > len(items) {
+		return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Invalid value for marker: "+x.form.Get("Marker"))
+	}
+	marker, until := "", min(from+size, len(items))
+	if until < len(items) {
+		marker = "<Marker>" + strconv.Itoa(until) + "</Marker>"
+	}
+	op, list := x.call.Operation, strings.TrimPrefix(x.call.Operation, "Describe")
+	return xmlReply(http.StatusOK, `<`+op+`Response xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><`+op+`Result>`+marker+
+		`<`+list+`>`+strings.Join(items[from:until], "")+`</`+list+`></`+op+`Result><ResponseMetadata><RequestId/></ResponseMetadata></`+op+`Response>`)
+}
+
+func versionsOnSale(engine, version string) []string {
+	var items []string
+	for _, v := range engineVersions[engine] {
+		if version == "" || version == v[1] || version == v[0] {
+			items = append(items, fmt.Sprintf("<DBEngineVersion><Engine>%s</Engine><MajorEngineVersion>%s</MajorEngineVersion><EngineVersion>%s</EngineVersion>"+
+				"<DBEngineVersionDescription>%s %s</DBEngineVersionDescription><Status>available</Status></DBEngineVersion>", engine, v[0], v[1], engine, v[1]))
+		}
+	}
+	return items
+}
+
+func classesOnSale(engine, version string) []string {
+	var items []string
+	for _, v := range engineVersions[engine] {
+		if version != "" && version != v[1] {
+			continue
+		}
+		for _, family := range orderable[engine] {
+			sizes := steady
+			if strings.HasPrefix(family, "db.t") {
+				sizes = burstables
+			}
+			for _, size := range sizes {
+				for _, storage := range storages {
+					items = append(items, fmt.Sprintf("<OrderableDBInstanceOption><Engine>%s</Engine><EngineVersion>%s</EngineVersion><DBInstanceClass>%s.%s</DBInstanceClass><StorageType>%s</StorageType></OrderableDBInstanceOption>",
+						engine, v[1], family, size, storage))
+				}
+			}
+		}
+	}
+	return items
+}
