@@ -24,6 +24,7 @@ func (k *Kind) readForm(annotations map[string]string) {
 	k.Changes = changes(annotations[prefix+"change-effects"])
 	k.Begins = values(listed(annotations[prefix+"begins"]))
 	k.Names = listed(annotations[prefix+"names"])
+	k.Offers = offers(annotations[prefix+"offers"])
 	k.Steps = steps(listed(annotations[prefix+"steps"]))
 }
 
@@ -36,6 +37,18 @@ func values(pairs []string) []Value {
 	for _, one := range pairs {
 		if field, text, ok := strings.Cut(one, "="); ok {
 			all = append(all, Value{field, text})
+		}
+	}
+	return all
+}
+
+// offers reads for which fields of spec an AWS account has values, and the fields that decide which: field or field=fields, separated
+// by bars.
+func offers(annotation string) map[string][]string {
+	all := map[string][]string{}
+	for one := range strings.SplitSeq(annotation, "|") {
+		if field, by, _ := strings.Cut(one, "="); field != "" {
+			all[field] = listed(by)
 		}
 	}
 	return all

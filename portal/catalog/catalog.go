@@ -47,6 +47,9 @@ type Kind struct {
 	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
 	Sections   []Section   // in which the form asks for it; none: one after the other
 	People     []string    // paths, as Field.Path writes them, of fields that name users and groups as Kubernetes knows them
+	// Offers are the fields of spec for which an AWS account has values, each with the fields that decide which, besides the account
+	// and the region.
+	Offers map[string][]string
 	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
 	Fixed string
 	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.

@@ -137,6 +137,7 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 	default:
 		v.Widget, v.Suggestions, v.List = views.Text, suggestions(f.Unit.Suggestions()), b.nameList(v.Name)
 		v.Suggestions = append(v.Suggestions, b.zonesFor(f)...)
+		v.Offered = b.offered(f)
 		v.Short = f.Format == "quantity" || f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
 		if b.kind.IsPerson(f.Path) {
 			*v = b.person(f, *v)
@@ -156,7 +157,7 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 		v.Widget, v.Singular = views.Pairs, singular(f.Label)
 		v.Rows = b.each(v.Name, v.Singular)
 	case f.ListOfScalars():
-		v.Widget, v.Value = views.Lines, strings.Join(b.values[v.Name], "\n")
+		v.Widget, v.Value, v.Offered, v.Singular = views.Lines, strings.Join(b.values[v.Name], "\n"), b.offered(f), singular(f.Label)
 	default:
 		v.Widget, v.Singular = views.Rows, singular(f.Label)
 		for i := range b.rows[v.Name] {

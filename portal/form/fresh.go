@@ -54,10 +54,10 @@ func (o Offers) begin(s subject, values url.Values) {
 // their objects are deleted. What the kind does anyway is left out, as its input shows it.
 func (o Offers) first(kind catalog.Kind, values url.Values) {
 	if len(o.Providers) == 1 {
-		values.Set(providerField, o.Providers[0].Name)
+		values.Set(ProviderField, o.Providers[0].Name)
 	}
 	if slices.ContainsFunc(o.Providers, func(p Provider) bool { return p.Name == o.Defaults.Provider }) {
-		values.Set(providerField, o.Defaults.Provider)
+		values.Set(ProviderField, o.Defaults.Provider)
 	}
 	if policy := string(o.Defaults.DeletionPolicy); kind.Chooses(deletionPolicy, policy) {
 		values.Set("spec."+deletionPolicy, policy)

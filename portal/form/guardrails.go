@@ -12,7 +12,6 @@ import (
 
 const (
 	adoptionField = "spec.adoptionPolicy"
-	providerField = "spec.providerRef.name"
 	regionField   = "spec.region"
 )
 
@@ -21,7 +20,7 @@ func (b builder) provider() (Provider, bool) {
 	if len(b.Providers) == 1 {
 		return b.Providers[0], true
 	}
-	i := slices.IndexFunc(b.Providers, func(p Provider) bool { return p.Name == b.values.Get(providerField) })
+	i := slices.IndexFunc(b.Providers, func(p Provider) bool { return p.Name == b.values.Get(ProviderField) })
 	if i < 0 {
 		return Provider{}, false
 	}

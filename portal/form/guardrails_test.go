@@ -78,7 +78,7 @@ func TestFormsOfferWhatGuardrailsAllow(t *testing.T) {
 	if f := shown(t, "S3Bucket", switchOf, url.Values{}, two); f.Widget == views.Fixed {
 		t.Error("of two accounts, none is chosen, and a rule of one holds")
 	}
-	if f := shown(t, "S3Bucket", switchOf, url.Values{providerField: {"main"}}, two); f.Widget != views.Fixed {
+	if f := shown(t, "S3Bucket", switchOf, url.Values{ProviderField: {"main"}}, two); f.Widget != views.Fixed {
 		t.Error("the rule of the chosen account does not hold")
 	}
 }

@@ -48,8 +48,12 @@ func (o Offers) narrowed(f catalog.Field) catalog.Field {
 		return f
 	}
 	allowed := map[string][]string{
-		"spec.zoneId": texts(o.Grant.Zones), "spec.visibility": texts(o.Grant.Visibilities), "spec.environment": texts(o.Grant.Environments),
+		ZoneField: texts(o.Grant.Zones), "spec.visibility": texts(o.Grant.Visibilities), "spec.environment": texts(o.Grant.Environments),
 	}[f.Path]
+	if f.Path == ZoneField && len(allowed) != 1 {
+		f.Required = false // see Draft.WithZone
+		f.Help = "Leave this empty, and Portico uses the hosted zone that holds the hostname. " + f.Help
+	}
 	if len(allowed) == 0 {
 		return f
 	}
@@ -61,7 +65,7 @@ func (o Offers) narrowed(f catalog.Field) catalog.Field {
 }
 
 // zoneFields name hosted zones, by their IDs.
-var zoneFields = []string{"spec.zoneId", "spec.validationZoneId"}
+var zoneFields = []string{ZoneField, ValidationZoneField}
 
 // worded returns the options of a hosted zone with the domain in front, where it is known.
 func (o Offers) worded(f catalog.Field, options []views.Option) []views.Option {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
@@ -20,6 +21,8 @@ type hosting struct {
 	claims  []availability.Claim
 	holders []string
 	zones   map[string]string
+	offers  operator.Offers // of AWS accounts
+	offered []operatorapi.OfferQuery
 }
 
 func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {

@@ -245,5 +245,6 @@ func TestHostedZonesAreChosenByDomain(t *testing.T) {
 		`<option value="Z0123456789ABCDEFGHIJ">payments.example.com (Z0123456789ABCDEFGHIJ)</option>`, `<option value="Z9876543210">Z9876543210</option>`)
 	f.grant.Zones = nil
 	lacks(t, visit(t, f, developer, askHostname).Body.String(), `list="f-spec-zoneId-list" name="spec.zoneId"`,
-		`<datalist id="f-spec-zoneId-list"><option value="Z0123456789ABCDEFGHIJ">payments.example.com</option>`, `list="f-spec-validationZoneId-list"`)
+		`<datalist id="f-spec-zoneId-list" data-offers="/teams/payments/offers/gatewayhostnamerequests/zoneId?spec.providerRef.name=aws-prod" data-by="spec.providerRef.name spec.region">`,
+		`<option value="Z0123456789ABCDEFGHIJ">payments.example.com</option>`, `list="f-spec-validationZoneId-list"`)
 }

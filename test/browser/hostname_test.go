@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -83,11 +82,11 @@ func (x *tab) describesHostname(name, hostname string) {
 	_ = eval[bool](x, `(document.querySelector('[name="spec.hostname"]').value = "", true)`) // fill does not take back what was typed
 	x.fill(`[name="spec.hostname"]`, hostname)
 	x.await(`#f-spec-hostname-check`, hostname+" is free")
-	x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.zoneId"]`), world.Zones[stack.Zone{Domain: stack.Domain}]))
 	x.every("hostname-free")
 	x.click(`.go button[value="review"]`)
 	x.await(`main`, "Looks good.")
 	x.await(`pre.diff`, "hostname: "+hostname)
+	x.await(`pre.diff`, "zoneId: "+world.Zones[stack.Zone{Domain: stack.Domain}]) // which nobody entered
 }
 
 // checksPlainly asks without scripts whether hostnames can be had.

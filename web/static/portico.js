@@ -136,18 +136,57 @@
   addEventListener("pagehide", () => { if (entered) keep(); });
   document.addEventListener("visibilitychange", () => { if (entered && document.hidden) keep(); });
 
-  // Names to choose from, and the keys of what is named beside, come when an input for one gets the focus, and are asked for
-  // once; without an answer again. Who may not list them types.
-  document.addEventListener("focusin", async (e) => {
-    const list = e.target.list, of = e.target.dataset.keyOf && document.getElementsByName(e.target.dataset.keyOf)[0]?.value;
-    const from = of ? list?.dataset.keys + "?of=" + encodeURIComponent(of) : list?.dataset.names;
-    if (!from || list.dataset.has === from) return;
-    list.dataset.has = from;
-    list.replaceChildren();
-    const names = await fetch(from, { headers: { "HX-Request": "true" } }).then((r) => r.ok ? r.text() : null).catch(() => null);
+  // Values to choose from come when an input for one gets the focus, and are asked for once; without an answer again. Who may not list
+  // them types. There are names, the keys of what is named beside, and what an AWS account has, which depends on other inputs.
+  const source = (input) => {
+    const has = input.list?.dataset;
+    if (has?.offers) {
+      const from = new URL(has.offers, location);
+      for (const name of has.by.split(" ")) {
+        const other = document.getElementsByName(name)[0];
+        if (other) from.searchParams.set(name, other.value.trim());
+      }
+      return from.href;
+    }
+    const of = input.dataset.keyOf && document.getElementsByName(input.dataset.keyOf)[0]?.value;
+    return of ? has?.keys + "?of=" + encodeURIComponent(of) : has?.names;
+  };
+  const option = (line) => {
+    const [value, label] = line.split("\t");
+    return new Option(label || value, value);
+  };
+  const choices = async (input, from, tries) => {
+    const list = input.list, said = document.getElementById(list.id + "-note");
+    const say = (text) => { if (said) said.textContent = text; };
+    const answer = await fetch(from, { headers: { "HX-Request": "true" } }).catch(() => null);
+    const plain = answer?.headers.get("Content-Type")?.startsWith("text/plain"), text = plain ? await answer.text().catch(() => "") : "";
     if (list.dataset.has !== from) return;
-    if (names === null) delete list.dataset.has;
-    else list.replaceChildren(...names.split("\n").filter(Boolean).map((name) => new Option(name, name)));
+    if (answer?.status === 202 && tries > 0) {
+      setTimeout(() => { if (list.dataset.has === from) choices(input, from, tries - 1); }, 2500);
+      return;
+    }
+    if (answer?.status === 200) list.replaceChildren(...text.split("\n").filter(Boolean).map(option));
+    else delete list.dataset.has;
+    say(answer?.status === 200 ? "" : answer?.status === 202 ? "AWS takes long to answer. You can type a value." : text);
+    if (said && answer?.status === 200 && document.activeElement === input && !input.value) try { input.showPicker(); } catch { /* it opens on the next key */ }
+  };
+  document.addEventListener("focusin", (e) => {
+    const list = e.target.list, from = list && source(e.target);
+    if (!from || list.dataset.has === from) return;
+    if (list.dataset.has) list.replaceChildren();
+    list.dataset.has = from;
+    const said = document.getElementById(list.id + "-note");
+    if (said) said.textContent = "Asking AWS…";
+    choices(e.target, from, 4);
+  });
+  // What is found for a list of lines is added to it.
+  document.addEventListener("input", (e) => {
+    const lines = e.target.dataset?.adds && document.getElementById(e.target.dataset.adds), value = e.target.value;
+    if (!lines || ![...e.target.list.options].some((o) => o.value === value)) return;
+    const has = lines.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    if (!has.includes(value)) lines.value = [...has, value].join("\n");
+    e.target.value = "";
+    lines.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
   // Who comes back to a form may have made in another tab what it lets one choose: the choices are asked for again.

@@ -60,6 +60,13 @@ type Field struct {
 	List        string // ID of the names to choose from, "" for none
 	KeyOf       string // name of the input for the object whose key this is, "" for what is no key
 	Check       *Check
+	Offered     *Offered // nil: no AWS account has values for it
+}
+
+// Offered are values that an AWS account has for an input. The script gets them when one is to be filled in.
+type Offered struct {
+	Href string
+	By   []string // names of the inputs that decide what there is
 }
 
 // Check tells whether a value that is being typed can be had. It is requested again when one of the inputs With changes.
@@ -81,6 +88,12 @@ func (c Check) inputs() string {
 	}
 	return strings.Join(ids, ", ")
 }
+
+// listID returns the ID of the values to choose from.
+func (f Field) listID() string { return f.id() + "-list" }
+
+// noteID returns the ID of what is said of them, while AWS is asked and where it has none.
+func (f Field) noteID() string { return f.listID() + "-note" }
 
 // Names are offered to inputs that name this ID as their List; the script gets them when one is to be filled in.
 type Names struct {

@@ -80,6 +80,15 @@ func NamesPath(team, resource string) string {
 	return TeamPath(team) + "/names/" + url.PathEscape(resource)
 }
 
+// OffersPath returns where what an AWS account has for a field of a kind is listed, by what other inputs have now.
+func OffersPath(team, plural, field string, now url.Values) string {
+	path := TeamPath(team) + "/offers/" + url.PathEscape(plural) + "/" + url.PathEscape(field)
+	if len(now) == 0 {
+		return path
+	}
+	return path + "?" + now.Encode()
+}
+
 // AnotherPath returns the path of the form for a new object like the one of that name.
 func AnotherPath(team, plural, name string) string {
 	return RequestPath(team, plural) + "?like=" + url.QueryEscape(name)

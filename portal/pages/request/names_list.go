@@ -22,10 +22,5 @@ func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
 	if of := r.URL.Query(); of.Has("of") {
 		all = published[of.Get("of")]
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	if _, err := w.Write([]byte(strings.Join(all, "\n"))); err != nil { //nolint:gosec // plain text, and names and keys of Kubernetes have no markup
-		p.Log.DebugContext(r.Context(), "the client went away", "path", r.URL.Path)
-	}
-	return nil
+	return p.plain(w, r, http.StatusOK, strings.Join(all, "\n"))
 }

@@ -7,11 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/guardrails"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
@@ -25,6 +27,7 @@ type Cluster interface {
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	ProviderReader
 	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
+	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)
 }
 
 // ProviderReader reads which AWS accounts a namespace can use, what for, and what its team begins with.

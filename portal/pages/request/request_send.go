@@ -95,10 +95,15 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d 
 		d.Errors = d.Unread
 		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
 	}
+	d, misplaced, err := p.withZone(r.Context(), f, d)
+	if err != nil {
+		return err
+	}
 	result, wrong, err := p.examine(r.Context(), f, d)
 	if err != nil {
 		return p.refused(w, r, f, d, err)
 	}
+	wrong = instead(wrong, misplaced)
 	var warnings []string
 	if len(wrong) == 0 {
 		if wrong, warnings, err = p.judged(r.Context(), f, d.Object); err != nil {
@@ -110,6 +115,12 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d 
 	}
 	result.Warnings = slices.Concat(untaken(d.Object), warnings, result.Warnings)
 	return p.showReview(w, r, f, d, result)
+}
+
+// instead returns the errors, with those that know better in the place of others about the same fields.
+func instead(errs, better catalog.FieldErrors) catalog.FieldErrors {
+	errs = slices.DeleteFunc(errs, func(e catalog.FieldError) bool { return about(better, e.Field) })
+	return append(errs, better...)
 }
 
 // untaken warns of what was written and is not sent.
