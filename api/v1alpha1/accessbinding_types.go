@@ -126,6 +126,7 @@ type RoleUse struct {
 // +kubebuilder:printcolumn:name="Role",type=string,JSONPath=`.status.roleARN`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Permission"
+// +kubebuilder:metadata:annotations="portico.dev/says=rights in AWS for Pods of the ServiceAccount {serviceAccountName}"
 // +kubebuilder:metadata:annotations="portico.dev/icon=lock"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,serviceAccountName,resources"
 // +kubebuilder:metadata:annotations="portico.dev/order=kind,name,access"

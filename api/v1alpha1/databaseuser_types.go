@@ -91,6 +91,7 @@ type DatabaseUserStatus struct {
 // +kubebuilder:printcolumn:name="Password",type=date,JSONPath=`.status.passwordTime`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Database user"
+// +kubebuilder:metadata:annotations="portico.dev/says=in the database {databaseRef}|access=Read?that reads / access=Write?that writes / that reads and writes|authentication=IAM?signing in by IAM / signing in with a password|deletionPolicy=Retain?kept in the database when you delete it here / dropped when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=lock"
 // +kubebuilder:metadata:annotations="portico.dev/form=databaseRef,access"
 // +kubebuilder:metadata:annotations="portico.dev/order=name,authentication,passwordRotationDays,deletionPolicy"

@@ -190,6 +190,7 @@ type HostnameCertificate struct {
 // +kubebuilder:printcolumn:name="Certificate",type=string,JSONPath=`.status.certificate.status`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Hostname"
+// +kubebuilder:metadata:annotations="portico.dev/says={hostname}|visibility=internal?reachable inside your network only / reachable from the internet|for the environment {environment}|in the hosted zone {zoneId}"
 // +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,hostname,zoneId,environment,visibility"
 // +kubebuilder:metadata:annotations="portico.dev/offers=validationZoneId|zoneId"

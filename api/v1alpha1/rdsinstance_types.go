@@ -74,6 +74,7 @@ type RDSInstanceStatus struct {
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Database"
+// +kubebuilder:metadata:annotations="portico.dev/says={engine} {engineVersion} / {engine} in the version that AWS prefers|on {dbInstanceClass}|with {allocatedStorage} that grow up to {maxAllocatedStorage} / with {allocatedStorage}|multiAZ=true?with a standby in another zone|publiclyAccessible=true?reachable from the internet / private|storageEncrypted=true?encrypted / storageEncrypted=false?not encrypted|backupRetentionPeriod=0?without backups / backed up for {backupRetentionPeriod}|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / skipFinalSnapshot=true?deleted without a final snapshot when you delete it here / deleted with a final snapshot when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=database"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,engine,engineVersion,dbInstanceClass,allocatedStorage,masterUsername,dbName,deletionPolicy"

@@ -223,6 +223,7 @@ type S3BucketStatus struct {
 // +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Bucket"
+// +kubebuilder:metadata:annotations="portico.dev/says=named {bucketName} / with a name that Portico picks|versioning=Enabled?with old versions of objects kept / without old versions of objects|!publicAccessBlock?closed to the public|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / forceDestroy=true?deleted with all objects in it when you delete it here / deleted when you delete it here, unless it has objects"
 // +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"

@@ -109,6 +109,7 @@ type SNSSubscriptionStatus struct {
 // +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Topic"
+// +kubebuilder:metadata:annotations="portico.dev/says=named {topicName} / with a name that Portico picks|fifoTopic=true?in strict order (FIFO) / in no strict order|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=queue"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,topicName,fifoTopic,subscriptions,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=queueRef,name,rawMessageDelivery,filterPolicy,contentBasedDeduplication,displayName,kmsMasterKeyId,policy,tags,region,adoptionPolicy,managementPolicy"

@@ -153,6 +153,7 @@ type SQSQueueStatus struct {
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.queueURL`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Message queue"
+// +kubebuilder:metadata:annotations="portico.dev/says=named {queueName} / with a name that Portico picks|fifoQueue=true?in strict order (FIFO) / in no strict order|with messages kept for {messageRetentionPeriod}|deadLetterQueue?with a dead-letter queue|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted with its messages when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=queue"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,deadLetterQueue,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueArns,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"

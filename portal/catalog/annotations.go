@@ -24,6 +24,7 @@ func (k *Kind) readForm(annotations map[string]string) {
 	k.Changes = changes(annotations[prefix+"change-effects"])
 	k.Begins = values(listed(annotations[prefix+"begins"]))
 	k.Names = listed(annotations[prefix+"names"])
+	k.Says = says(annotations[prefix+"says"])
 	k.Offers = offers(annotations[prefix+"offers"])
 	k.Steps = steps(listed(annotations[prefix+"steps"]))
 }

@@ -50,6 +50,8 @@ type Kind struct {
 	// Offers are the fields of spec for which an AWS account has values, each with the fields that decide which, besides the account
 	// and the region.
 	Offers map[string][]string
+	// Says are the clauses of a sentence that says what an object is.
+	Says []Clause
 	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
 	Fixed string
 	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.

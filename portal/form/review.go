@@ -55,6 +55,9 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	if d.Edit != nil {
 		return d.change(view, stored)
 	}
+	told := []string(nil)
+	view.Says, told = d.sentence(stored.Object)
+	view.Settings = d.settings(stored.Object, told)
 	var err error
 	view.Lines, view.Added, err = compareObjects(d.Object, stored.Object)
 	if d.kind.Name == v1alpha1.KindTeam && err == nil {
@@ -74,6 +77,7 @@ func (d Draft) change(view views.Review, stored Stored) (views.Review, error) {
 	for _, l := range lines {
 		view.Nothing = view.Nothing && l.Mark == ""
 	}
+	view.Settings = d.changed(stored.Was, stored.Object)
 	view.Effects = d.effects(stored.Was, stored.Object)
 	for _, c := range d.kind.Differences(d.Object, stored.Object, d.Object) {
 		if c.Path[0] == "spec" {

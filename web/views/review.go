@@ -19,6 +19,8 @@ type Review struct {
 	Defaults []Value // what the platform fills in, of an edit
 	Effects  []Effect
 	Warnings []string
+	Says     string  // what is requested, in a sentence
+	Settings []Value // what else is requested, or what an edit changes
 }
 
 // Conflict is the page for a change that somebody else came before. Form carries the version begun with and mine.

@@ -1,0 +1,185 @@
+package form
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// sentence returns what an object is in one sentence, as its kind says it, and the fields that it tells of; "" if the kind says nothing.
+func (s subject) sentence(obj *unstructured.Unstructured) (text string, told []string) {
+	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
+	var clauses []string
+	for _, c := range s.kind.Says {
+		i := slices.IndexFunc(c, func(p catalog.Phrase) bool { return holds(p, spec) })
+		if i < 0 {
+			continue
+		}
+		clauses = append(clauses, c[i].Words(func(field string) string { return s.valueOf(field, spec) }))
+		told = append(told, c[i].Tells()...)
+	}
+	if len(clauses) == 0 {
+		return "", nil
+	}
+	return strings.ToUpper(s.kind.Title[:1]) + s.kind.Title[1:] + ": " + strings.Join(clauses, ", ") + ".", told
+}
+
+// holds reports whether the conditions of a phrase do, and all fields in it have values.
+func holds(p catalog.Phrase, spec map[string]any) bool {
+	for _, t := range p.When {
+		v, set := spec[t.Field]
+		is := set && v != false
+		if t.Value != "" {
+			is = set && fmt.Sprint(v) == t.Value
+		}
+		if is == t.Not {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.Fields(), func(field string) bool {
+		_, set := spec[field]
+		return !set && !slices.ContainsFunc(p.When, func(t catalog.Test) bool { return t.Field == field })
+	})
+}
+
+// valueOf returns what a field of spec has, for people.
+func (s subject) valueOf(field string, spec map[string]any) string {
+	i := slices.IndexFunc(s.kind.Fields, func(f catalog.Field) bool { return f.Name == field })
+	if i < 0 {
+		return ""
+	}
+	return said(s.kind.Fields[i], spec[field])
+}
+
+// mostSaid is how many entries of a list are said; the YAML below has all.
+const mostSaid = 5
+
+// said returns a value for people: yes, 20, two of a list.
+func said(f catalog.Field, v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "not set"
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case string:
+		return quiet(v)
+	case []any:
+		return saidList(f, v)
+	case map[string]any:
+		return saidObject(f, v)
+	}
+	if text := fmt.Sprint(v); f.Unit != "" {
+		return text + " " + string(f.Unit)
+	}
+	return fmt.Sprint(v)
+}
+
+// longestSaid is how much of a text is said.
+const longestSaid = 80
+
+// quiet returns a text on one line, and no more than its beginning.
+func quiet(text string) string {
+	if text == "" {
+		return "empty"
+	}
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > longestSaid {
+		return string(line[:longestSaid]) + "…"
+	}
+	return string(line)
+}
+
+func saidList(f catalog.Field, all []any) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	item := catalog.Field{}
+	if f.Items != nil {
+		item = *f.Items
+	}
+	separator := ", "
+	if item.Type == catalog.Object {
+		separator = "; "
+	}
+	var words []string
+	for _, v := range all[:min(len(all), mostSaid)] {
+		words = append(words, said(item, v))
+	}
+	if more := len(all) - mostSaid; more > 0 {
+		words = append(words, strconv.Itoa(more)+" more")
+	}
+	return strings.Join(words, separator)
+}
+
+func saidObject(f catalog.Field, all map[string]any) string {
+	if name, ok := all["name"]; ok && f.IsRef() {
+		return fmt.Sprint(name)
+	}
+	var words []string
+	for _, member := range f.Fields {
+		if v, ok := all[member.Name]; ok {
+			words = append(words, lower(member.Label)+" "+said(member, v))
+		}
+	}
+	if len(f.Fields) == 0 { // a map
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			words = append(words, key+"="+said(catalog.Field{}, all[key]))
+		}
+	}
+	if len(words) == 0 {
+		return "set"
+	}
+	return strings.Join(words, ", ")
+}
+
+// lower returns a label as it stands within a sentence; abbreviations stay.
+func lower(label string) string {
+	first, rest, _ := strings.Cut(label, " ")
+	if strings.ToUpper(first) == first && len(first) > 1 {
+		return label
+	}
+	return strings.TrimSpace(strings.ToLower(first) + " " + rest)
+}
+
+// settings returns what an object has beside what its sentence tells: each field of spec that has another value than by default.
+func (s subject) settings(obj *unstructured.Unstructured, told []string) []views.Value {
+	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
+	var all []views.Value
+	for _, f := range s.kind.Fields {
+		v, set := spec[f.Name]
+		if !set || slices.Contains(told, f.Name) || f.Default != "" && fmt.Sprint(v) == f.Default {
+			continue
+		}
+		all = append(all, views.Value{Label: f.Label, Text: said(f, v)})
+	}
+	return all
+}
+
+// changed returns what an edit changes, a line for each field of spec.
+func (s subject) changed(was, will *unstructured.Unstructured) []views.Value {
+	before, _, _ := unstructured.NestedMap(was.Object, "spec")
+	after, _, _ := unstructured.NestedMap(will.Object, "spec")
+	var all []views.Value
+	for _, f := range s.kind.Fields {
+		a, had := before[f.Name]
+		b, has := after[f.Name]
+		switch {
+		case reflect.DeepEqual(a, b):
+		case !has:
+			all = append(all, views.Value{Label: f.Label, Text: "removed; it was " + said(f, a)})
+		case !had:
+			all = append(all, views.Value{Label: f.Label, Text: "set to " + said(f, b)})
+		default:
+			all = append(all, views.Value{Label: f.Label, Text: "from " + said(f, a) + " to " + said(f, b)})
+		}
+	}
+	return all
+}
