@@ -128,6 +128,7 @@ func (o *Options) setDefaults(ctx context.Context, mgr ctrl.Manager) (err error)
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}
+	o.Engine.History = &engine.History{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()}
 	o.Engine.Teams, err = fair.WatchTeams(ctx, mgr.GetCache())
 	return err
 }

@@ -104,6 +104,9 @@ type CommonStatus struct {
 	// moreUsers counts those that usedBy has no room for.
 	// +optional
 	MoreUsers int32 `json:"moreUsers,omitempty"`
+	// recordedGeneration is the last metadata.generation that the history of the object was asked to have.
+	// +optional
+	RecordedGeneration int64 `json:"recordedGeneration,omitempty"`
 }
 
 // LocalRef names an object; of a namespaced kind, one in the same namespace.

@@ -158,6 +158,7 @@ const (
 	ReasonHostnameClosed       = "HostnameClosed"
 	ReasonHostnameOpened       = "HostnameOpened"
 	ReasonInvalidAnnotation    = "InvalidAnnotation"
+	ReasonHistoryNotRecorded   = "HistoryNotRecorded"
 	ReasonKeepRefused          = "KeepRefused"
 	ReasonKept                 = "Kept"
 	ReasonNotOurs              = "NotOurs"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -158,13 +159,13 @@ func missing(want, have *object) string {
 }
 
 // same reports whether the object has what the backup has. What the API server adds to it is no difference, nor is who requested
-// it, which admission writes.
+// or changed it, which admission writes.
 func same(want, have *object) bool {
 	one, other := cleaned(want), cleaned(have)
 	for _, o := range []*object{one, other} {
 		notes := o.GetAnnotations()
 		delete(notes, v1alpha1.AnnotationFormerUID)
-		delete(notes, v1alpha1.AnnotationRequestedBy)
+		maps.DeleteFunc(notes, func(key, _ string) bool { return v1alpha1.WrittenByAdmission(key) })
 		if len(notes) == 0 {
 			notes = nil
 		}

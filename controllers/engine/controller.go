@@ -31,6 +31,8 @@ type Options struct {
 	Teams *fair.Teams
 	// Scale stretches polls; 0: 1, for AWS's own time.
 	Scale float64
+	// History records what specs were; nil records nothing.
+	History *History
 }
 
 // back-off of failures: controller-runtime's own default goes up to 1,000 s, longer than a user waits.
@@ -67,6 +69,7 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 		Schedule:       Schedule{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64, Scale: o.Scale},
 		Records:        o.Records,
 		Teams:          o.Teams,
+		History:        o.History,
 	}
 	collectKind(mgr, gvk, o.Now)
 	return b.Build(reconcile.AsReconciler(mgr.GetClient(), r))

@@ -61,6 +61,8 @@ type Reconciler[T Object] struct {
 	Records *Records
 	// Teams tells whose work a pass is.
 	Teams *fair.Teams
+	// History records what specs were; nil records nothing.
+	History *History
 }
 
 // Schedule holds a Reconciler's clock and intervals.
@@ -113,6 +115,8 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		return r.finalize(ctx, before, obj, pass)
 	}
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
+		r.recordHistory(ctx, obj, pass)
+		r.sendEvents(obj, &pass.Events)
 		setPaused(obj, r.Schedule.Now())
 		r.Records.add(r.Kind, obj, passResult{at: r.Schedule.Now(), reason: v1alpha1.ReasonPaused, message: "all work on this object is stopped"})
 		return requeueOnConflict(client.IgnoreNotFound(r.patchStatus(ctx, before, obj)))
@@ -124,6 +128,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		}
 		before = obj.DeepCopyObject().(T)
 	}
+	r.recordHistory(ctx, obj, pass)
 	pass.save = func(ctx context.Context) error {
 		err := r.forcePatchStatus(ctx, before, obj)
 		before = obj.DeepCopyObject().(T)

@@ -18,6 +18,11 @@ var driftRepaired = RegisterMetric(metric.Counter(metric.Info{
 	Help: "Changes made outside Portico that were put right, one for each write it took.",
 }))
 
+var historyFailures = RegisterMetric(metric.Counter(metric.Info{
+	Name: "portico_history_failures_total", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
+	Help: "Times that a version of an object could not be written into its history; each pass tries again.",
+}))
+
 var _ = RegisterMetric(metric.Build())
 
 // RegisterMetric makes c part of controller-runtime's registry, once per process.

@@ -97,13 +97,15 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	settings := c.o.Engine
 	settings.Workers = max(settings.Workers, hostnameWorkers)
+	own := c.o.Engine
+	own.History = nil // of what nobody but the operator writes
 	return cmp.Or(
 		c.routeIndexes(ctx),
 		engine.Setup(c.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, settings, c.watchedByRequests),
 		engine.Setup(c.mgr, &v1alpha1.PoolGateway{}, pool.Reconciler{
 			Applier: apply.Applier{Client: kube, APIReader: live}, Classes: classes, LoadBalancers: c.loadBalancers,
 			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool, MinAge: c.o.Settling, Now: c.o.Engine.Now,
-		}, c.o.Engine, c.watchedByPool),
+		}, own, c.watchedByPool),
 		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueKey(claimOf), builder.WithPredicates(requestClaimChanged()))
 		}),

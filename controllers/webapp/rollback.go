@@ -44,7 +44,7 @@ func (rec Reconciler) consumeRollback(ctx context.Context, app *v1alpha1.WebApp,
 	changed := app.DeepCopy()
 	delete(changed.Annotations, v1alpha1.AnnotationRollback)
 	changed.Spec.Image = image
-	return rec.Applier.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}))
+	return rec.Applier.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}), client.FieldOwner(v1alpha1.ManagerRollback))
 }
 
 // rollbackTarget returns the revision that a wish means.

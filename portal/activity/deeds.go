@@ -113,7 +113,7 @@ func deeds(parts []string, notes map[string]any) []Deed {
 	for _, key := range slices.Sorted(maps.Keys(notes)) {
 		if ask, known := asks[key]; known {
 			out = append(out, ask(notes[key]))
-		} else if key != v1alpha1.AnnotationRequestedBy { // admission writes that
+		} else if !v1alpha1.WrittenByAdmission(key) {
 			parts = append(parts, "annotations")
 		}
 	}

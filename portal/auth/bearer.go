@@ -108,7 +108,7 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 				return
 			}
 			note(r.Context(), c.id)
-			ctx := WithIdentity(r.Context(), c.id)
+			ctx := withWay(WithIdentity(r.Context(), c.id), r.UserAgent())
 			if !c.reviewed {
 				ctx = WithToken(ctx, token)
 			}

@@ -37,6 +37,7 @@ const (
 	addressKey
 	tokenKey
 	untilKey
+	wayKey
 )
 
 // WithIdentity returns a context for a request made by id.

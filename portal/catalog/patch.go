@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // ParsePatch reads a merge patch (RFC 7396) of an object: a JSON object. The error is a sentence for the caller.
@@ -56,7 +58,7 @@ func checkPatchedTexts(field string, v any) FieldErrors {
 		at := fmt.Sprintf("%s[%s]", field, key)
 		if _, isText := texts[key].(string); !isText && texts[key] != nil {
 			out = append(out, FieldError{Field: at, Message: "must be a string, or null to remove it"})
-		} else if key == prefix+"requested-by" {
+		} else if v1alpha1.WrittenByAdmission(key) {
 			out = append(out, FieldError{Field: at, Message: "is managed by Portico: leave it out"})
 		}
 	}

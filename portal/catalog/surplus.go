@@ -35,8 +35,8 @@ func Untaken(obj *unstructured.Unstructured) []string {
 	for _, e := range Surplus(obj) {
 		out = append(out, e.Field)
 	}
-	for _, key := range ofMachines {
-		if obj.GetAnnotations()[key] != "" {
+	for key, text := range obj.GetAnnotations() {
+		if ofMachines(key) && text != "" {
 			out = append(out, "metadata.annotations["+key+"]")
 		}
 	}

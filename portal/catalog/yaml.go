@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/api/spoken"
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // ToYAML writes the object as a user would: without status and what the API server keeps for itself.
@@ -22,8 +24,10 @@ func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
 	return b, nil
 }
 
-// ofMachines are annotations that no user writes.
-var ofMachines = []string{"kubectl.kubernetes.io/last-applied-configuration", prefix + "requested-by"}
+// ofMachines reports whether no user writes the annotation.
+func ofMachines(key string) bool {
+	return key == "kubectl.kubernetes.io/last-applied-configuration" || v1alpha1.WrittenByAdmission(key)
+}
 
 // Clean returns a copy of obj with only what a user writes: names, labels, spec, and annotations except those of machines.
 func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
@@ -35,9 +39,7 @@ func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 		out.SetLabels(l)
 	}
 	a := obj.GetAnnotations()
-	for _, key := range ofMachines {
-		delete(a, key)
-	}
+	maps.DeleteFunc(a, func(key, _ string) bool { return ofMachines(key) })
 	if len(a) > 0 {
 		out.SetAnnotations(a)
 	}

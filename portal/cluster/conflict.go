@@ -105,12 +105,12 @@ func withUsersPart(live, obj *unstructured.Unstructured) *unstructured.Unstructu
 	out, wanted := live.DeepCopy(), catalog.Clean(obj)
 	out.SetLabels(wanted.GetLabels())
 	annotations := wanted.GetAnnotations()
-	for _, kept := range []string{lastApplied, v1alpha1.AnnotationRequestedBy} {
-		if v, ok := live.GetAnnotations()[kept]; ok {
+	for key, v := range live.GetAnnotations() {
+		if key == lastApplied || v1alpha1.WrittenByAdmission(key) {
 			if annotations == nil {
 				annotations = map[string]string{}
 			}
-			annotations[kept] = v
+			annotations[key] = v
 		}
 	}
 	out.SetAnnotations(annotations)

@@ -23,7 +23,7 @@ func ETag(obj *unstructured.Unstructured) string {
 	}
 	for of, part := range []map[string]string{obj.GetLabels(), obj.GetAnnotations()} {
 		for _, key := range slices.Sorted(maps.Keys(part)) {
-			if key != lastApplied && key != v1alpha1.AnnotationRequestedBy {
+			if key != lastApplied && !v1alpha1.WrittenByAdmission(key) {
 				write([]string{"label", "annotation"}[of])
 				write(key)
 				write(part[key])

@@ -35,7 +35,7 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	return c.write(ctx, id, change{verb: "create", ref: ref, dryRun: dryRun, deeds: always(activity.Requests)}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return r.Create(ctx, catalog.Clean(obj),
-			metav1.CreateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+			metav1.CreateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 	})
 }
 
@@ -51,7 +51,7 @@ func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, 
 		return retryOnConflict(ctx, r, ref, Seen{UID: obj.GetUID(), ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 			was = live
 			return r.Update(ctx, withUsersPart(live, obj),
-				metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+				metav1.UpdateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 		})
 	})
 }
@@ -67,7 +67,7 @@ func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map
 				return nil, fmt.Errorf("writing the patch: %w", err)
 			}
 			return r.Patch(ctx, ref.Name, types.MergePatchType, body,
-				metav1.PatchOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+				metav1.PatchOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 		}
 		if etag == "" {
 			return send(with)
@@ -92,7 +92,7 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 			if err != nil {
 				return nil, err
 			}
-			return r.Update(ctx, want, metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+			return r.Update(ctx, want, metav1.UpdateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 		})
 	})
 	got.Was = was
@@ -103,7 +103,7 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 // of the object is sent, so that what others changed in the meantime stays. The result is the object after that.
 func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
 	for key := range annotations {
-		if key == v1alpha1.AnnotationRequestedBy || len(validation.IsQualifiedName(key)) > 0 {
+		if v1alpha1.WrittenByAdmission(key) || len(validation.IsQualifiedName(key)) > 0 {
 			return nil, fmt.Errorf("annotation %q: it is not one to be set", key)
 		}
 	}

@@ -1,0 +1,43 @@
+package v1alpha1
+
+import "slices"
+
+// Annotations that an admission policy keeps about who changed a spec last, whatever anybody sends.
+const (
+	// AnnotationChangedBy is the username.
+	AnnotationChangedBy = "portico.dev/changed-by"
+	// AnnotationChangedGeneration is the generation that the change made. If the object has another one, something changed the spec that no
+	// policy saw, and who did is not known.
+	AnnotationChangedGeneration = "portico.dev/changed-generation"
+)
+
+// WrittenByAdmission reports whether admission policies write the annotation of an object, and nobody else.
+func WrittenByAdmission(key string) bool {
+	return slices.Contains([]string{AnnotationRequestedBy, AnnotationChangedBy, AnnotationChangedGeneration}, key)
+}
+
+// LabelHistoryOf is on the ControllerRevisions that are the history of an object: its UID. Their revision is the generation, their data has the
+// spec, and AnnotationChangedBy who made it so, which is missing if that is not known.
+const LabelHistoryOf = "portico.dev/history-of"
+
+// Annotations of the ControllerRevisions of a history.
+const (
+	// AnnotationChangedAt is when the spec was changed, as RFC 3339.
+	AnnotationChangedAt = "portico.dev/changed-at"
+	// AnnotationChangedWith is the field manager with which it was changed, such as kubectl-edit. It is what the client says of itself; without
+	// it, the way is not known.
+	AnnotationChangedWith = "portico.dev/changed-with"
+)
+
+// HistoryLimit is how many ControllerRevisions an object has at most.
+const HistoryLimit = 10
+
+// The field managers of what goes through the portal: by its pages, by the REST API, and by the command line.
+const (
+	ManagerPortal = "portico-portal"
+	ManagerAPI    = "portico-api"
+	ManagerCLI    = "portico-cli"
+)
+
+// ManagerRollback is the field manager of the operator when it sets the image that a rollback asks for.
+const ManagerRollback = "portico-rollback"
