@@ -53,6 +53,7 @@ type fakeCluster struct {
 	owning
 	ender
 	keeping
+	remembering
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {

@@ -77,15 +77,18 @@ const (
 	TabConditions = "conditions"
 	TabEvents     = "events"
 	TabActivity   = "activity"
+	TabHistory    = "history"
 	TabYAML       = "yaml"
 )
 
 // Tabs returns all tabs of a resource but the overview, in their order.
-func Tabs() []string { return []string{TabObjects, TabConditions, TabEvents, TabActivity, TabYAML} }
+func Tabs() []string {
+	return []string{TabObjects, TabConditions, TabEvents, TabActivity, TabHistory, TabYAML}
+}
 
 // tabTitles are what tabs are called.
 var tabTitles = map[string]string{
-	TabOverview: "Overview", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabYAML: "YAML",
+	TabOverview: "Overview", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
 // latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are none.
@@ -165,6 +168,7 @@ type Detail struct {
 	Tree       Node      // on its tab
 	Turns      []Turn    // on their tab
 	Deeds      []Deed    // on their tab
+	History    History   // on its tab
 	Changes    int64     // of what is asked for, since it was requested
 	MayKeep    bool      // its deletion can be called off
 	Kept       bool      // and that was asked for

@@ -8,9 +8,10 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
 )
 
-// editForm shows the form, filled in from the object.
+// editForm shows the form, filled in from the object, or with back the review of what leads to an earlier version of it.
 func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.formRequest(r, page.Editable, "update")
 	if err != nil {
@@ -22,6 +23,9 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.edit = &form.Edit{Name: name, ETag: cluster.ETag(obj), Object: obj}
+	if to := r.URL.Query().Get(views.BackTo); to != "" && f.kind.Fixed == "" && form.Sized(obj) == nil { // else the form says why not
+		return p.back(w, r, f, to)
+	}
 	d, err := form.FromObject(f.kind, obj, f.facts())
 	if err != nil {
 		return err

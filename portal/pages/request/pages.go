@@ -25,6 +25,7 @@ type Cluster interface {
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
+	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
 	ProviderReader
 	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
 	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)

@@ -89,8 +89,8 @@ func last(values []string) string {
 	return values[len(values)-1]
 }
 
-// review asks the cluster what it would make of the request.
-func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft) error {
+// review asks the cluster what it would make of the request. More is to be warned of besides.
+func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, more ...string) error {
 	if d.Unreadable() {
 		d.Errors = d.Unread
 		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
@@ -113,7 +113,7 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d 
 	if d.Errors = wrong; len(wrong) > 0 {
 		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
 	}
-	result.Warnings = slices.Concat(untaken(d.Object), warnings, result.Warnings)
+	result.Warnings = slices.Concat(untaken(d.Object), more, warnings, result.Warnings)
 	return p.showReview(w, r, f, d, result)
 }
 

@@ -89,6 +89,8 @@ func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.U
 		d.Turns = p.timeline(status.FactsOf(obj))
 	case views.TabActivity:
 		d.Changes, d.Deeds = changes(obj), p.activity(obj, *d)
+	case views.TabHistory:
+		d.History, err = p.history(ctx, l, obj, d.MayEdit)
 	}
 	return err
 }

@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// Version is what the spec of an object was, and who made it so.
+type Version struct {
+	Generation int64
+	By         string    // the username; "" if it is not known
+	With       string    // the field manager, which is what the client says of itself; "" if it is not known
+	At         time.Time // when it was changed, or if that is not known when it was recorded
+	Spec       map[string]any
+
+	recorded time.Time
+}
+
+// History returns the versions of obj that the operator recorded, the newest first. It takes the right to get the object, and
+// no right to ControllerRevisions, which hold them: they say no more than the object did. They are read from the API server: the cache
+// holds none, because few look.
+func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *unstructured.Unstructured) ([]Version, error) {
+	if err := c.RequireOne(ctx, id, "get", ref); err != nil || ref.Namespace == "" {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	list, err := c.client.AppsV1().ControllerRevisions(ref.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: v1alpha1.LabelHistoryOf + "=" + string(obj.GetUID()), ResourceVersion: "0", // from the API server's own cache
+	})
+	if err != nil {
+		return nil, &UnavailableError{Doing: "reading the history of " + ref.Kind.Name + " " + ref.Name, Cause: err}
+	}
+	var all []Version
+	for i := range list.Items {
+		r := &list.Items[i]
+		if owner := metav1.GetControllerOf(r); owner == nil || owner.UID != obj.GetUID() {
+			continue
+		}
+		v, err := versionOf(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(a, b Version) int { return cmp.Compare(b.Generation, a.Generation) })
+	for i := len(all) - 2; i >= 0; i-- {
+		if v := &all[i]; !v.At.After(all[i+1].At) { // a field was only taken away: Kubernetes does not say who manages that, nor when it was
+			v.At, v.With = v.recorded, ""
+		}
+	}
+	return all, nil
+}
+
+func versionOf(r *appsv1.ControllerRevision) (Version, error) {
+	v := Version{
+		Generation: r.Revision, By: r.Annotations[v1alpha1.AnnotationChangedBy], With: r.Annotations[v1alpha1.AnnotationChangedWith],
+		At: r.CreationTimestamp.Time, recorded: r.CreationTimestamp.Time,
+	}
+	if at, err := time.Parse(time.RFC3339, r.Annotations[v1alpha1.AnnotationChangedAt]); err == nil {
+		v.At = at
+	}
+	var data struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if err := json.Unmarshal(r.Data.Raw, &data); err != nil {
+		return v, fmt.Errorf("reading the ControllerRevision %s/%s: %w", r.Namespace, r.Name, err)
+	}
+	v.Spec = data.Spec
+	return v, nil
+}
