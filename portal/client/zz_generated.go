@@ -167,6 +167,12 @@ func (o Objects[T]) Get(ctx context.Context, name string, opts GetOptions) (*Res
 	return doObject[T](ctx, r)
 }
 
+// History: List the last versions of one object, newest first.
+func (o Objects[T]) History(ctx context.Context, name string) (*History, error) {
+	r := o.client.request("GET", o.base+"/"+url.PathEscape(name)+"/history")
+	return do[History](ctx, r)
+}
+
 // ListOptions are the parameters of List; what is left zero is not sent.
 type ListOptions struct {
 	LabelSelector string // Only objects whose labels match, in the syntax of Kubernetes: team=search,!trial.
@@ -514,6 +520,11 @@ type Events struct {
 	Items []Event `json:"items"`
 }
 
+// History is as in the document.
+type History struct {
+	Items []PastVersion `json:"items"`
+}
+
 // HostnameAnswer is as in the document.
 type HostnameAnswer struct {
 	Field    string          `json:"field,omitempty"`    // The field of the request's spec that is the problem.
@@ -565,6 +576,16 @@ type Password struct {
 	Port     string `json:"port,omitempty"`
 	Type     string `json:"type,omitempty"` // Of the binding, such as postgresql.
 	Username string `json:"username,omitempty"`
+}
+
+// PastVersion is as in the document.
+type PastVersion struct {
+	Changed     []string       `json:"changed"`               // What differs from the next older version, as JSON pointers.
+	ChangedBy   string         `json:"changedBy,omitempty"`   // Who changed it, as Kubernetes RBAC knows the user; absent if that is not known.
+	ChangedWith string         `json:"changedWith,omitempty"` // The field manager that changed it, which is what the client says of itself, such as portico-portal or kubectl-edit; absent if that is not known.
+	Generation  int64          `json:"generation"`            // metadata.generation of the object in this version. Those that are missing were not recorded.
+	Spec        map[string]any `json:"spec"`                  // The spec in this version.
+	Time        time.Time      `json:"time"`                  // When it was changed, or if that is not known when it was recorded.
 }
 
 // Plan is as in the document.

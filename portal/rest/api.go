@@ -54,6 +54,7 @@ type Reader interface {
 	Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error)
 	Follow(ctx context.Context) cluster.Feed
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
+	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
 }
 
 // RightsReader tells what a caller can do, where, and what their requests begin with.
@@ -179,6 +180,7 @@ func (a *API) register(api huma.API) {
 	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
 		a.registerChecks(api, k)
+		a.registerHistory(api, k)
 		a.registerLogs(api, k)
 		a.registerReveal(api, k)
 		if k.Written() {

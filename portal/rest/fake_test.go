@@ -31,21 +31,22 @@ import (
 // fakeCluster is a cluster in memory for one caller, who may do everything but what denied lists as "verb namespace"
 // or "verb namespace kind".
 type fakeCluster struct {
-	t       *testing.T
-	kinds   catalog.Catalog
-	objects []*unstructured.Unstructured
-	events  []*corev1.Event
-	denied  []string
-	writes  []string // verbs, and their dry runs
-	sent    map[string]any
-	refusal error // of whatever is written
-	behind  int64 // generations that the cache lags behind
-	checks  operator.Checks
-	answer  availability.Answer
-	begins  v1alpha1.TeamDefaults
-	open    []cluster.Provider
-	own     string // the object of this name is the caller's own
-	checked []availability.Query
+	t        *testing.T
+	kinds    catalog.Catalog
+	objects  []*unstructured.Unstructured
+	events   []*corev1.Event
+	denied   []string
+	writes   []string // verbs, and their dry runs
+	sent     map[string]any
+	refusal  error // of whatever is written
+	behind   int64 // generations that the cache lags behind
+	checks   operator.Checks
+	versions []cluster.Version
+	answer   availability.Answer
+	begins   v1alpha1.TeamDefaults
+	open     []cluster.Provider
+	own      string // the object of this name is the caller's own
+	checked  []availability.Query
 	running
 	ender
 	agent
@@ -162,6 +163,10 @@ func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster
 
 func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Event, error) {
 	return f.events, nil
+}
+
+func (f *fakeCluster) History(context.Context, auth.Identity, cluster.Ref, *unstructured.Unstructured) ([]cluster.Version, error) {
+	return f.versions, nil
 }
 
 func (f *fakeCluster) Checks(context.Context, auth.Identity, *unstructured.Unstructured) (operator.Checks, error) {
