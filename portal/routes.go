@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/apidocs"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/docs"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/rest"
 	"github.com/portico-platform/portico/portal/sse"
@@ -58,7 +59,7 @@ func New(p Parts) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs, err := apidocs.New(p.Cluster.Kinds())
+	apiDocs, err := apidocs.New(p.Cluster.Kinds())
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +70,10 @@ func New(p Parts) (http.Handler, error) {
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
 	r.With(compress).Mount(rest.Prefix, api)
-	r.With(compress).Method(http.MethodGet, views.APIDocsPath, docs)
-	r.With(compress).Method(http.MethodGet, views.APIDocsPath+"/*", docs)
+	r.With(compress).Method(http.MethodGet, views.APIDocsPath, apiDocs)
+	r.With(compress).Method(http.MethodGet, views.APIDocsPath+"/*", apiDocs)
+	r.With(compress).Get(views.DocsPath, docs.Handler)
+	r.With(compress).Get(views.DocsPath+"/*", docs.Handler)
 	b := auth.NewBrowser(auth.BrowserOptions{
 		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,

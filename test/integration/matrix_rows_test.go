@@ -214,6 +214,8 @@ func (m *matrix) makePage(r row) request {
 		out.path = "/assets/" + m.asset
 	case "/api/docs/*":
 		out.path = "/api/docs/s3bucket"
+	case "/docs/*":
+		out.path = "/docs/kinds/s3bucket"
 	}
 	return out
 }

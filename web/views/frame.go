@@ -19,6 +19,7 @@ type Frame struct {
 	Section string // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
 	Slim    bool   // a narrow column
 	Admin   bool   // the user may look after the platform
+	Help    string // where the documentation speaks of the page; "" for that of what went wrong
 }
 
 // Team is one choice of the team switcher.

@@ -27,7 +27,7 @@ func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title ...string
 		return views.Frame{}, err
 	}
 	f := b.Anybody(id, Title(s, title...))
-	f.Team, f.Teams = s.Team, teams
+	f.Team, f.Teams, f.Help = s.Team, teams, b.help(r)
 	if i := slices.IndexFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }); i >= 0 {
 		f.Team.Owner = teams[i].Owner
 	} else if s.Team.ID != "" {
