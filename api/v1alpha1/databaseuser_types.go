@@ -126,10 +126,10 @@ const (
 	ReasonMasterPasswordUnknown = "MasterPasswordUnknown"
 	ReasonNoDatabase            = "NoDatabase"
 	ReasonNoNetworkPath         = "NoNetworkPath"
-	ReasonPasswordEnded         = "PasswordEnded"
-	ReasonUserDropped           = "UserDropped"
+	ReasonPasswordEnded         = "PasswordEnded" // the earlier password no longer works
+	ReasonUserDropped           = "UserDropped"   // the user was dropped from the database
 	ReasonUserInUse             = "UserInUse"
-	ReasonUserRetained          = "UserRetained"
+	ReasonUserRetained          = "UserRetained" // the user stays in the database
 	ReasonWaitingForDatabase    = "WaitingForDatabase"
 )
 

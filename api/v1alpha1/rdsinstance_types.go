@@ -113,7 +113,7 @@ const (
 	ReasonFinalSnapshotImpossible = "FinalSnapshotImpossible"
 	ReasonInvalidPassword         = "InvalidPassword"
 	ReasonMajorUpgradeNotAllowed  = "MajorUpgradeNotAllowed"
-	ReasonModifying               = "Modifying"
+	ReasonModifying               = "Modifying" // RDS is applying a change
 	ReasonPasswordChanging        = "PasswordChanging"
 	ReasonRotationWaits           = "RotationWaits"
 	ReasonSecretCreating          = "SecretCreating"

@@ -36,7 +36,7 @@ const (
 	// ReasonNamespaceOfAnotherTeam is the reason of a Team that names a namespace of another one.
 	ReasonNamespaceOfAnotherTeam = "NamespaceOfAnotherTeam"
 	// ReasonNamespaceReleased is the reason of the event that a namespace belongs to its Team no more.
-	ReasonNamespaceReleased = "NamespaceReleased"
+	ReasonNamespaceReleased = "NamespaceReleased" // a namespace no longer belongs to the team
 )
 
 // Conditions of a Team, one a step.

@@ -1,4 +1,4 @@
-// Command generate writes docs/metrics.md from the metrics that the operator and the portal declare.
+// Command generate writes the pages of docs that are made of what the code declares: metrics, reasons, the command line and the REST API.
 package main
 
 import (
@@ -10,8 +10,28 @@ import (
 	_ "github.com/portico-platform/portico/portal"              // declares the portal's
 )
 
+// generated returns the pages by their names; root is the tree.
+func generated(root string) (map[string][]byte, error) {
+	pages := map[string][]byte{"metrics.md": page()}
+	var err error
+	if pages["reasons.md"], err = reasons(root); err != nil {
+		return nil, err
+	}
+	if pages["cli-reference.md"], err = commandLine(root); err != nil {
+		return nil, err
+	}
+	pages["rest-reference.md"], err = restAPI()
+	return pages, err
+}
+
 func main() {
-	if err := os.WriteFile("docs/metrics.md", page(), 0o644); err != nil { //nolint:gosec // a page for everybody
+	pages, err := generated(".")
+	for name, text := range pages {
+		if err == nil {
+			err = os.WriteFile("docs/"+name, text, 0o644) //nolint:gosec // a page for everybody
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

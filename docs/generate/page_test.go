@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,10 +22,41 @@ import (
 	"github.com/portico-platform/portico/portal"
 )
 
-func TestThePageIsAsGenerated(t *testing.T) {
-	is, err := os.ReadFile("../metrics.md")
-	if err != nil || string(is) != string(page()) {
-		t.Errorf("docs/metrics.md is not what the metrics are (%v): run make generate", err)
+func TestThePagesAreAsGenerated(t *testing.T) {
+	pages, err := generated("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range pages {
+		if is, err := os.ReadFile("../" + name); err != nil || !bytes.Equal(is, want) {
+			t.Errorf("docs/%s is not what the code says (%v): run make generate", name, err)
+		}
+	}
+	for name, least := range map[string]int{"metrics.md": 20, "reasons.md": 150, "cli-reference.md": 30, "rest-reference.md": 80} {
+		if n := bytes.Count(pages[name], []byte("\n| `")) + bytes.Count(pages[name], []byte("\n## portico")) + bytes.Count(pages[name], []byte("\n### ")); n < least {
+			t.Errorf("docs/%s has %d entries", name, n)
+		}
+	}
+}
+
+// A reason whose meaning nobody wrote down is an error, so that no condition comes with a word that no page explains.
+func TestAReasonWithoutAMeaningIsNoticed(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		if err := errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(root, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("api/v1alpha1/a.go", "package a\n\nconst (\n\tReasonBeside = \"Beside\" // is said here\n\tReasonOfKind = \"OfKind\"\n)\n")
+	write("docs/kinds/thing.md", "# Thing\n`OfKind`, `Beside`\n")
+	if text, err := reasons(root); err == nil || !strings.Contains(err.Error(), "OfKind") {
+		t.Fatalf("%s, %v", text, err)
+	}
+	write("docs/kinds/thing.md", "# Thing\n| `Other`, `OfKind` | a thing | wait |\n| `Beside` | not this | |\n")
+	text, err := reasons(root)
+	want := "| `Beside` | is said here | [Thing](kinds/thing.md) |\n| `OfKind` | a thing | [Thing](kinds/thing.md) |\n"
+	if err != nil || !strings.HasSuffix(string(text), want) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -21,11 +21,10 @@ import (
 
 // New serves the pages at views.APIDocsPath and below. They are the same for everybody, and made once.
 func New(kinds catalog.Catalog) (http.Handler, error) {
-	doc, err := rest.Describe(kinds)
+	parts, err := Parts(kinds)
 	if err != nil {
-		return nil, fmt.Errorf("describing the API: %w", err)
+		return nil, err
 	}
-	parts := partsOf(doc)
 	pages := map[string][]byte{}
 	if pages[views.APIDocsPath], err = render(views.APIDocs{Parts: parts}); err != nil {
 		return nil, err
@@ -55,8 +54,12 @@ func render(d views.APIDocs) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// partsOf groups the operations by tag, in the order of the tags.
-func partsOf(doc *huma.OpenAPI) []views.APIPart {
+// Parts returns all operations, grouped by tag, in the order of the tags.
+func Parts(kinds catalog.Catalog) ([]views.APIPart, error) {
+	doc, err := rest.Describe(kinds)
+	if err != nil {
+		return nil, fmt.Errorf("describing the API: %w", err)
+	}
 	by := map[string][]views.APIOperation{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range rest.Operations(doc.Paths[path]) {
@@ -69,7 +72,7 @@ func partsOf(doc *huma.OpenAPI) []views.APIPart {
 			Name: tag.Name, Help: tag.Description, Href: views.APIDocsPath + "/" + strings.ToLower(tag.Name), Operations: by[tag.Name],
 		})
 	}
-	return out
+	return out, nil
 }
 
 func operation(doc *huma.OpenAPI, path string, op *huma.Operation) views.APIOperation {
