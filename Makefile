@@ -25,8 +25,8 @@ help: ## List the targets
 test-integration test-browser: export GOGC := 300
 
 # As our binaries are built, so that what was compiled for them serves here too.
-test-browser screenshots walk generate lint verify-generated: export CGO_ENABLED := 0
-test-browser screenshots walk generate lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
+test-browser screenshots walk generate docs lint verify-generated: export CGO_ENABLED := 0
+test-browser screenshots walk generate docs lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
 run: $(build) ## Start the whole platform on loopback, until Ctrl-C
@@ -197,7 +197,7 @@ release: go-is-there ## Build everything of a release into dist, with VERSION=v0
 ## ---- source
 
 .PHONY: generate
-generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the page of metrics, lists of kinds, the portal's libraries, what the chart renders
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, references in docs, lists of kinds, the portal's libraries, what the chart renders
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go run ./config/generate
 	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
@@ -210,6 +210,10 @@ generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST clie
 	@$(build) web
 	@npm run --silent vendor --prefix web
 	@$(MAKE) generate-chart
+
+.PHONY: docs
+docs: go-is-there ## Write the documentation as pages of HTML into bin/docs, and check its links
+	@go run ./docs/site/write bin/docs
 
 .PHONY: generate-chart
 generate-chart: go-is-there # what the chart renders, and the table of its values

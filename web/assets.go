@@ -92,6 +92,12 @@ func URL(name string) string {
 	return a.url
 }
 
+// File returns the content of a file of web/static. It panics for an unknown name, as URL does.
+func File(name string) []byte {
+	URL(name)
+	return library()[name].plain
+}
+
 // Assets serves the static files under their fingerprinted names, immutable and compressed.
 func Assets(w http.ResponseWriter, r *http.Request) {
 	a, ok := library()[r.URL.Path]
