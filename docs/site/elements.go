@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"html"
 
 	"github.com/yuin/goldmark/ast"
@@ -20,6 +21,7 @@ func (elements) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindRawHTML, inline)
 	r.Register(ast.KindHTMLBlock, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil })
 	r.Register(extast.KindTable, table)
+	r.Register(extast.KindTableCell, cell)
 }
 
 func code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -59,6 +61,23 @@ func table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatu
 		_, _ = w.WriteString(`<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>` + "\n")
 	} else {
 		_, _ = w.WriteString("</table></div>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+// cell renders a cell; a heading without words is none.
+func cell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag, align := "td", ""
+	if _, heads := n.Parent().(*extast.TableHeader); heads && n.HasChildren() {
+		tag = "th"
+	}
+	if c, ok := n.(*extast.TableCell); ok && c.Alignment != extast.AlignNone {
+		align = fmt.Sprintf(" align=%q", c.Alignment)
+	}
+	if entering {
+		_, _ = fmt.Fprintf(w, "<%s%s>", tag, align)
+	} else {
+		_, _ = fmt.Fprintf(w, "</%s>\n", tag)
 	}
 	return ast.WalkContinue, nil
 }

@@ -19,8 +19,7 @@ import (
 
 // markup reads Markdown as GitHub does, and writes what the portal's Content-Security-Policy takes: no styles in attributes.
 var markup = goldmark.New(
-	goldmark.WithExtensions(
-		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.Linkify),
+	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(elements{}, 100))),
 )

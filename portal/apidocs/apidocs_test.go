@@ -29,6 +29,9 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		if !strings.Contains(first, `href="`+at+`"`) || !strings.Contains(page, `id="get`+k.Name+`"`) || !strings.Contains(page, `id="list`+k.Name) {
 			t.Errorf("%s is not described", k.Name)
 		}
+		if !strings.Contains(page, `href="`+at+`" aria-current="page"`) || !strings.Contains(page, `href="#get`+k.Name+`"`) || !strings.Contains(page, `href="/api/docs"`) {
+			t.Errorf("the navigation beside %s leads neither to its operations nor to the other parts", k.Name)
+		}
 		if k.KeptBy != "" {
 			continue
 		}

@@ -70,7 +70,7 @@ func View(s *site.Site, p *site.Page, href func(from, to string) string) views.D
 		}
 		out.Groups = append(out.Groups, group)
 	}
-	if p.Parent == nil {
+	if p.Parent == nil && p.Key != "" {
 		for _, h := range p.Headings {
 			out.Headings = append(out.Headings, views.Choice{Value: "#" + h.ID, Label: h.Text})
 		}

@@ -46,6 +46,8 @@ var floors = []struct{ of, not, why string }{
 	{"config/...", module + "portal", "config says what a cluster must have, for all who need it"},
 	{"config/check", "sigs.k8s.io/controller-runtime", "the command line compares clusters too, and stays small"},
 	{"config/check", "github.com/prometheus/", "the command line compares clusters too, and stays small"},
+	{"docs/site", module + "portal", "the portal and make docs put the pages into frames"},
+	{"docs/site", "k8s.io/", "pages are made of Markdown"},
 	{"web/...", "k8s.io/", "web shows what it is given"},
 	{"web/...", module + "portal", "web shows what it is given"},
 	{"cmd/operator", "google.golang.org/grpc", "its reflection more than doubles the binary"},

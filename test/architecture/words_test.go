@@ -29,7 +29,7 @@ type userText struct{ path, text string }
 type place struct{ path, word string }
 
 // written returns everything that users read: the portal's templates and messages, the texts of CRDs, the command line, messages of
-// conditions and events, and documentation. The help texts of the command line in testdata repeat its literals.
+// conditions and events, and documentation. The help texts of the command line in testdata, and the references in docs, repeat what is read here.
 func written(t *testing.T) []userText {
 	t.Helper()
 	var all []userText
@@ -40,7 +40,7 @@ func written(t *testing.T) []userText {
 		}
 		for _, path := range paths {
 			rel, _ := filepath.Rel(root, path) // it is below root
-			if rel = filepath.ToSlash(rel); rel != "docs/glossary.md" {
+			if rel = filepath.ToSlash(rel); !slices.Contains([]string{"docs/glossary.md", "docs/cli-reference.md", "docs/rest-reference.md"}, rel) {
 				all = append(all, userText{rel, read(t, rel)})
 			}
 		}

@@ -47,7 +47,7 @@ func neverLookedAt() ([]string, error) {
 	}
 	r := chi.NewRouter()
 	pages.New(nil, pages.Reach{}, slog.New(slog.DiscardHandler)).Routes(r)
-	for _, path := range []string{auth.SignInPath, auth.SignedOutPath, views.APIDocsPath, views.APIDocsPath + "/{part}"} {
+	for _, path := range []string{auth.SignInPath, auth.SignedOutPath, views.APIDocsPath, views.APIDocsPath + "/{part}", views.DocsPath, views.DocsPath + "/kinds/{kind}"} {
 		r.Get(path, http.NotFound)
 	}
 	var seen, never []string
