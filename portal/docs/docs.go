@@ -20,7 +20,7 @@ import (
 // answer is a page, ready to send.
 type answer struct {
 	html []byte
-	etag string
+	etag string // a weak one, for the page is also sent compressed
 }
 
 // pages are all pages by their paths. They are rendered at the first request, once.
@@ -44,7 +44,7 @@ func render() (map[string]answer, error) {
 			return nil, fmt.Errorf("writing docs/%s: %w", p.Key, err)
 		}
 		sum := sha256.Sum256(b.Bytes())
-		all[Path("", p.Key)] = answer{b.Bytes(), `"` + hex.EncodeToString(sum[:8]) + `"`}
+		all[Path("", p.Key)] = answer{b.Bytes(), `W/"` + hex.EncodeToString(sum[:8]) + `"`}
 	}
 	return all, nil
 }

@@ -75,7 +75,7 @@ func TestRedirectsStayHere(t *testing.T) {
 			t.Errorf("the page for signing in links to %q", to)
 		}
 	}
-	for _, path := range []string{"//evil.example", "//evil.example/%2e%2e/", "/api/docs//evil.example", "/teams//evil.example", "/%5C%5Cevil.example", "/admin//evil.example/.."} {
+	for _, path := range []string{"//evil.example", "//evil.example/%2e%2e/", "/api/docs//evil.example", "/docs//evil.example", "/teams//evil.example", "/%5C%5Cevil.example", "/admin//evil.example/.."} {
 		stays("the path "+path, g.visit(t, "GET", path, g.session))
 		stays("the path "+path+", signed out", g.visit(t, "GET", path, nil))
 	}
