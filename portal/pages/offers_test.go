@@ -36,7 +36,7 @@ func TestFormsAskWhatAnAccountHas(t *testing.T) {
 			offers: offering(operatorapi.Offer{Value: "db.t3.micro"}, operatorapi.Offer{Value: "db.t3\n.small", Label: "2 vCPU,\t2 GiB"}),
 			status: 200, text: "db.t3.micro\t\ndb.t3 .small\t2 vCPU, 2 GiB",
 		},
-		"nothing that can be used":     {offers: offering(), status: 404, text: "Nothing found that you can use here. You can type a value."},
+		"nothing that can be used":     {offers: offering(), status: 200, lack: "\t"},
 		"AWS takes its time":           {offers: operator.Offers{Known: true, Offers: operatorapi.Offers{Pending: true}}, status: 202},
 		"the operator is away":         {status: 503, text: "The list is not available now. You can type a value."},
 		"AWS refuses":                  {offers: operator.Offers{Known: true, Offers: operatorapi.Offers{Error: "denied: attach the policy"}}, status: 503, text: "You can type a value. Because: denied: attach the policy."},

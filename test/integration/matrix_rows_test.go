@@ -208,6 +208,8 @@ func (m *matrix) makePage(r row) request {
 	switch r.route {
 	case "/teams/{team}/hostnames/check":
 		out.path += "?hostname=some." + m.name
+	case "/teams/{team}/offers/{kind}/{field}":
+		out.path = "/teams/" + m.ns + "/offers/rdsinstances/engineVersion?spec.providerRef.name=aws-local&spec.engine=postgres"
 	case "/switch":
 		out.path += "?team=" + m.ns
 	case "/assets/*":

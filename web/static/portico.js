@@ -167,7 +167,7 @@
     }
     if (answer?.status === 200) list.replaceChildren(...text.split("\n").filter(Boolean).map(option));
     else delete list.dataset.has;
-    say(answer?.status === 200 ? "" : answer?.status === 202 ? "AWS takes long to answer. You can type a value." : text);
+    say(answer?.status === 200 ? (text ? "" : "Nothing found that you can use here. You can type a value.") : answer?.status === 202 ? "AWS takes long to answer. You can type a value." : text);
     if (said && answer?.status === 200 && document.activeElement === input && !input.value) try { input.showPicker(); } catch { /* it opens on the next key */ }
   };
   document.addEventListener("focusin", (e) => {

@@ -16,7 +16,6 @@ import (
 const (
 	chooseAccount = "Choose an AWS account first."
 	noList        = "The list is not available now. You can type a value."
-	nothingListed = "Nothing found that you can use here. You can type a value."
 )
 
 // offersList answers with what the AWS account has for an input, a line each: the value, a tab, and words for it. Forms ask when the input
@@ -54,8 +53,6 @@ func (p *Pages) offersList(w http.ResponseWriter, r *http.Request) error {
 		return p.plain(w, r, http.StatusServiceUnavailable, noList+" Because: "+humanize.Sentence(answer.Error))
 	case !answer.Known:
 		return p.plain(w, r, http.StatusServiceUnavailable, noList)
-	case len(answer.Items) == 0:
-		return p.plain(w, r, http.StatusNotFound, nothingListed)
 	}
 	var lines []string
 	for _, o := range answer.Items {
