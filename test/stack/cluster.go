@@ -30,6 +30,7 @@ func (s *Stack) startCluster(ctx context.Context) error {
 	g.Go(func() error { return s.startControllers(ctx) })
 	g.Go(func() error { return s.startScheduler(ctx) })
 	g.Go(func() error { return s.startNodes(ctx) })
+	g.Go(func() error { return s.startMetrics(ctx) })
 	if !s.opts.Bare {
 		g.Go(func() error { return s.applyWorld(ctx) })
 	}
@@ -103,26 +104,36 @@ const serviceCIDR, podCIDR = "10.96.0.0/16", "10.244.0.0/16"
 func (s *Stack) apiserver(client *http.Client) process.Spec {
 	return process.Spec{
 		Name: "kube-apiserver", Path: s.opts.bin("kube-apiserver"),
-		Args: []string{
+		Args: append(s.pki.aggregation(),
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", s.ports.apiserver),
 			// Loopback is no endpoint for the Service "kubernetes".
 			"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
-			"--tls-cert-file=" + s.pki.ServingCert, "--tls-private-key-file=" + s.pki.ServingKey,
-			"--client-ca-file=" + s.pki.CAFile,
-			"--etcd-servers=https://" + address(s.ports.etcd), "--etcd-cafile=" + s.pki.CAFile,
-			"--etcd-certfile=" + s.pki.AdminCert, "--etcd-keyfile=" + s.pki.AdminKey,
-			"--service-account-issuer=" + ServiceAccountIssuer, "--api-audiences=" + ServiceAccountIssuer,
-			"--service-account-key-file=" + s.pki.ServiceAccountKey,
-			"--service-account-signing-key-file=" + s.pki.ServiceAccountKey,
-			"--service-cluster-ip-range=" + serviceCIDR,
+			"--tls-cert-file="+s.pki.ServingCert, "--tls-private-key-file="+s.pki.ServingKey,
+			"--client-ca-file="+s.pki.CAFile,
+			"--etcd-servers=https://"+address(s.ports.etcd), "--etcd-cafile="+s.pki.CAFile,
+			"--etcd-certfile="+s.pki.AdminCert, "--etcd-keyfile="+s.pki.AdminKey,
+			"--service-account-issuer="+ServiceAccountIssuer, "--api-audiences="+ServiceAccountIssuer,
+			"--service-account-key-file="+s.pki.ServiceAccountKey,
+			"--service-account-signing-key-file="+s.pki.ServiceAccountKey,
+			"--service-cluster-ip-range="+serviceCIDR,
 			// The Nodes' names resolve to nothing.
-			"--kubelet-preferred-address-types=InternalIP", "--kubelet-certificate-authority=" + s.pki.CAFile,
+			"--kubelet-preferred-address-types=InternalIP", "--kubelet-certificate-authority="+s.pki.CAFile,
 			// Admission is the default's: ServiceAccount, both admission policies.
 			"--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
-		},
+		),
 		// Garbage collection is a fifth of what its processors do by default: there is memory for half as much of it.
 		Env:   []string{"GOGC=200"},
 		Ready: answers(client, "https://"+address(s.ports.apiserver)+"/readyz"),
+	}
+}
+
+// aggregation returns the flags by which the API server tells the servers of aggregated APIs that it asks, and for whom.
+func (p *pki) aggregation() []string {
+	return []string{
+		"--requestheader-client-ca-file=" + p.frontProxy.CAFile, "--requestheader-allowed-names=" + frontProxyName,
+		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + p.FrontProxyCert, "--proxy-client-key-file=" + p.FrontProxyKey,
 	}
 }
 

@@ -15,13 +15,11 @@ import (
 )
 
 // pki is the certificates of one run. One authority signs for servers and
-// clients; its key stays in memory.
+// clients, and one for the API server before the servers of aggregated APIs:
+// whom that one names, they believe. Their keys stay in memory.
 type pki struct {
-	dir    string
-	ca     *x509.Certificate
-	caKey  *ecdsa.PrivateKey
-	caPEM  []byte
-	CAFile string
+	*authority
+	frontProxy *authority
 	// The one serving certificate, of all servers.
 	ServingCert, ServingKey string
 	// ServiceAccountKey signs and verifies the tokens of ServiceAccounts.
@@ -29,19 +27,39 @@ type pki struct {
 	// Admin is a client certificate of group system:masters.
 	AdminCert, AdminKey       string
 	adminCertPEM, adminKeyPEM []byte
+	// FrontProxyCert is the API server's as a client of aggregated APIs.
+	FrontProxyCert, FrontProxyKey string
 }
+
+// authority signs certificates.
+type authority struct {
+	ca     *x509.Certificate
+	caKey  *ecdsa.PrivateKey
+	caPEM  []byte
+	CAFile string
+}
+
+// frontProxyName is the name in the API server's certificate as a client of aggregated APIs.
+const frontProxyName = "front-proxy-client"
 
 func newPKI(dir string) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	p := &pki{
-		dir: dir, CAFile: filepath.Join(dir, "ca.crt"),
 		ServingCert: filepath.Join(dir, "serving.crt"), ServingKey: filepath.Join(dir, "serving.key"),
 		ServiceAccountKey: filepath.Join(dir, "service-accounts.key"),
 		AdminCert:         filepath.Join(dir, "admin.crt"), AdminKey: filepath.Join(dir, "admin.key"),
+		FrontProxyCert: filepath.Join(dir, "front-proxy-client.crt"), FrontProxyKey: filepath.Join(dir, "front-proxy-client.key"),
 	}
-	for _, make := range []func() error{p.makeCA, p.makeServing, p.makeServiceAccountKey, p.makeAdmin} {
+	var err error
+	if p.authority, err = newAuthority("portico-local-ca", filepath.Join(dir, "ca.crt")); err != nil {
+		return nil, err
+	}
+	if p.frontProxy, err = newAuthority("portico-local-front-proxy-ca", filepath.Join(dir, "front-proxy-ca.crt")); err != nil {
+		return nil, err
+	}
+	for _, make := range []func() error{p.makeServing, p.makeServiceAccountKey, p.makeAdmin, p.makeFrontProxy} {
 		if err := make(); err != nil {
 			return nil, err
 		}
@@ -49,28 +67,30 @@ func newPKI(dir string) (*pki, error) {
 	return p, nil
 }
 
-func (p *pki) makeCA() (err error) {
-	if p.caKey, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return err
+// newAuthority makes an authority, and writes its certificate to the file.
+func newAuthority(name, file string) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
 	}
-	t := template("portico-local-ca", nil)
+	t := template(name, nil)
 	t.IsCA, t.BasicConstraintsValid = true, true
 	t.KeyUsage |= x509.KeyUsageCertSign
 	t.ExtKeyUsage = nil
-	der, err := x509.CreateCertificate(rand.Reader, t, t, p.caKey.Public(), p.caKey)
+	der, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if p.ca, err = x509.ParseCertificate(der); err != nil {
-		return err
+	a := &authority{caKey: key, caPEM: encode("CERTIFICATE", der), CAFile: file}
+	if a.ca, err = x509.ParseCertificate(der); err != nil {
+		return nil, err
 	}
-	p.caPEM = encode("CERTIFICATE", der)
-	return os.WriteFile(p.CAFile, p.caPEM, 0o600)
+	return a, os.WriteFile(file, a.caPEM, 0o600)
 }
 
 func (p *pki) makeServing() error {
 	t := template("portico-local", nil)
-	t.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+	t.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", metricsHost}
 	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
 	cert, key, err := p.issue(t)
 	if err != nil {
@@ -98,8 +118,16 @@ func (p *pki) makeAdmin() (err error) {
 	return writePair(p.AdminCert, p.adminCertPEM, p.AdminKey, p.adminKeyPEM)
 }
 
+func (p *pki) makeFrontProxy() error {
+	cert, key, err := p.frontProxy.client(frontProxyName)
+	if err != nil {
+		return err
+	}
+	return writePair(p.FrontProxyCert, cert, p.FrontProxyKey, key)
+}
+
 // client issues a certificate of a user and groups, as Kubernetes reads them.
-func (p *pki) client(user string, groups ...string) (cert, key []byte, err error) {
+func (p *authority) client(user string, groups ...string) (cert, key []byte, err error) {
 	return p.issue(template(user, groups))
 }
 
@@ -116,7 +144,7 @@ func template(name string, groups []string) *x509.Certificate {
 	}
 }
 
-func (p *pki) issue(t *x509.Certificate) (cert, key []byte, err error) {
+func (p *authority) issue(t *x509.Certificate) (cert, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err

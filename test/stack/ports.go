@@ -107,7 +107,7 @@ func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Ito
 
 // allPorts are those of every part that may be started.
 type allPorts struct {
-	etcd, apiserver, scheduler, kwok, kubelet, moto, awsOperator, awsOutside, dex, portal int
+	etcd, apiserver, scheduler, kwok, kubelet, metrics, moto, awsOperator, awsOutside, dex, portal int
 }
 
 func (p *ports) choose(o *Options) (allPorts, error) {
@@ -135,5 +135,8 @@ func (p *ports) choose(o *Options) (allPorts, error) {
 	pick(&chosen.scheduler, Scheduler, "kube-scheduler", "", 0)
 	pick(&chosen.kwok, Nodes, "kwok", "", 0)
 	pick(&chosen.kubelet, Nodes, "the kubelets' endpoint", "", 0)
+	if ours {
+		pick(&chosen.metrics, Nodes, "the metrics API", "", 0)
+	}
 	return chosen, first
 }
