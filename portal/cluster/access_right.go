@@ -11,6 +11,7 @@ var (
 	ListPods   = Right{verb: "list", resource: "pods"}
 	ListEvents = Right{verb: "list", resource: "events"}
 	GetLogs    = Right{verb: "get", resource: "pods", sub: "log"}
+	GetUsage   = Right{verb: "get", group: "metrics.k8s.io", resource: "pods"}
 )
 
 // RightTo returns the right to do verb with objects of the kind.
@@ -39,8 +40,11 @@ func (r Right) to(object string) Right {
 	return r
 }
 
-// name returns the resource as people write it: pods/log.
+// name returns the resource as people write it: pods/log, pods.metrics.k8s.io.
 func (r Right) name() string {
+	if r.group == GetUsage.group {
+		return r.resource + "." + r.group
+	}
 	if r.sub != "" {
 		return r.resource + "/" + r.sub
 	}

@@ -2,7 +2,7 @@
 //
 // Reads come from a shared cache, or from the API server, with the portal's own ServiceAccount, and only after an access
 // review for the caller. Writes are made as the caller, by impersonation through a second ServiceAccount that may do
-// nothing else but read logs of Pods as the caller.
+// nothing else but read logs of Pods, and what one Pod uses, as the caller.
 package cluster
 
 import (
@@ -56,6 +56,7 @@ type Cluster struct {
 	// podEvents are those that the cache does not hold.
 	podEvents  *podEvents
 	logReaders podlogs.Readers
+	usage      usages
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
@@ -100,6 +101,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	}
 	changes := newFeed()
 	c := &Cluster{
+		usage:     usages{clock: opts.Clock},
 		podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds:     kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked, prefix: opts.Prefix,

@@ -105,7 +105,10 @@ func trimPod(in any) (any, error) {
 func trimContainers(all []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, 0, len(all))
 	for i := range all {
-		out = append(out, corev1.Container{Name: all[i].Name, Image: all[i].Image})
+		r := all[i].Resources
+		out = append(out, corev1.Container{
+			Name: all[i].Name, Image: all[i].Image, Resources: corev1.ResourceRequirements{Requests: r.Requests, Limits: r.Limits},
+		})
 	}
 	return out
 }

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	quantities "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+const (
+	// usageWait is how long a page waits for the figures: what comes later is told as a change.
+	usageWait = 100 * time.Millisecond
+	// usageTimeout bounds the reading of all figures of one application.
+	usageTimeout = 5 * time.Second
+	// usageAtOnce bounds the Pods that are asked about at a time.
+	usageAtOnce = 8
+)
+
+// Usage is what a Pod uses, of all its containers.
+type Usage struct{ CPU, Memory quantities.Quantity }
+
+var (
+	// ErrNoMetrics says that the cluster has no metrics API.
+	ErrNoMetrics = errors.New("the cluster does not serve metrics.k8s.io")
+	// ErrNoUsageYet says that the figures are on their way: a change of the application is told when they are there.
+	ErrNoUsageYet = errors.New("the figures are being read")
+)
+
+var podMetrics = schema.GroupVersionResource{Group: GetUsage.group, Version: "v1beta1", Resource: "pods"}
+
+// Usage returns what the Pods of app use, by their names, read as the caller; those of which the cluster knows nothing yet are left out.
+// It never waits longer than usageWait, and what it returns may be usageTTL old, or older while the metrics API is slow. The caller needs
+// the right to get pods.metrics.k8s.io in the namespace. Besides a *ForbiddenError it returns ErrNoMetrics, ErrNoUsageYet or an
+// *UnavailableError.
+func (c *Cluster) Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]Usage, error) {
+	namespace := app.GetNamespace()
+	if err := c.access.require(ctx, id, GetUsage.In(namespace)); err != nil {
+		return nil, err
+	}
+	running := runningPods(pods)
+	if len(running) == 0 {
+		return nil, nil
+	}
+	reading := c.usage.current(questionOf(id, GetUsage.In(namespace).to(app.GetName())), func(r *usageReading) {
+		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), usageTimeout) // others may wait for it
+		defer cancel()
+		usage, err := c.readUsage(detached, id, namespace, running)
+		if r.end(usage, err) {
+			c.feed.publish(Change{Kind: c.appPlural(), Namespace: namespace, Name: app.GetName(), Pods: true})
+		}
+	})
+	return reading.await(ctx)
+}
+
+func (c *Cluster) appPlural() string {
+	k, _ := c.kinds.ByName(catalog.AppKind)
+	return k.Plural
+}
+
+// runningPods returns the names of those of which there may be figures.
+func runningPods(pods []*corev1.Pod) []string {
+	var out []string
+	for _, p := range pods {
+		for i := range p.Status.ContainerStatuses {
+			if p.Status.ContainerStatuses[i].State.Running != nil {
+				out = append(out, p.Name)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// readUsage asks about each Pod, for nobody may list as others (docs/adr/0057-usage.md): first about one, which tells whether there is
+// anything to ask.
+func (c *Cluster) readUsage(ctx context.Context, id auth.Identity, namespace string, pods []string) (map[string]Usage, error) {
+	client, _, err := c.impersonator.clientFor(id)
+	if err != nil {
+		return nil, err
+	}
+	api := client.Resource(podMetrics).Namespace(namespace)
+	var mu sync.Mutex
+	out := map[string]Usage{}
+	read := func(ctx context.Context, pod string) error {
+		u, known, err := usageOf(ctx, api, pod)
+		if err != nil {
+			return c.explainUsage(ctx, id, namespace, err)
+		}
+		if known {
+			mu.Lock()
+			defer mu.Unlock()
+			out[pod] = u
+		}
+		return nil
+	}
+	if err := read(ctx, pods[0]); err != nil {
+		return nil, err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(usageAtOnce)
+	for _, pod := range pods[1:] {
+		g.Go(func() error { return read(ctx, pod) })
+	}
+	return out, g.Wait()
+}
+
+// usageOf reads the figures of one Pod; known is false while the cluster has none.
+func usageOf(ctx context.Context, api dynamic.ResourceInterface, pod string) (u Usage, known bool, err error) {
+	if err := podNamed(pod); err != nil {
+		return u, false, err
+	}
+	obj, err := api.Get(ctx, pod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return u, false, nil
+	case apierrors.IsNotFound(err):
+		return u, false, ErrNoMetrics // not in the words of an API
+	case err != nil:
+		return u, false, err
+	}
+	containers, _, _ := unstructured.NestedSlice(obj.Object, "containers")
+	for _, one := range containers {
+		c, _ := one.(map[string]any)
+		for name, sum := range map[string]*quantities.Quantity{"cpu": &u.CPU, "memory": &u.Memory} {
+			text, _, _ := unstructured.NestedString(c, "usage", name)
+			q, err := quantities.ParseQuantity(text)
+			if err != nil {
+				return u, false, fmt.Errorf("usage of %s by Pod %s: %w", name, pod, err)
+			}
+			sum.Add(q)
+		}
+	}
+	return u, len(containers) > 0, nil
+}
+
+// explainUsage knows besides what explain does that the API server passes on the troubles of the one that serves the figures.
+func (c *Cluster) explainUsage(ctx context.Context, id auth.Identity, namespace string, err error) error {
+	var status apierrors.APIStatus
+	switch {
+	case errors.Is(err, ErrNoMetrics):
+		return err
+	case errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError:
+		return &UnavailableError{Doing: "reading what Pods use", Cause: err}
+	}
+	return c.explain(ctx, id, GetUsage.In(namespace), err)
+}
