@@ -30,6 +30,12 @@ type running struct {
 	asked     []cluster.LogQuery
 	policy    error       // that refuses patches
 	noLogs    atomic.Bool // the right on logs was taken away
+	usage     map[string]cluster.Usage
+	noUsage   error
+}
+
+func (f *fakeCluster) Usage(context.Context, auth.Identity, *unstructured.Unstructured, []*corev1.Pod) (map[string]cluster.Usage, error) {
+	return f.usage, f.noUsage
 }
 
 func (f *fakeCluster) pod(text string) *corev1.Pod {

@@ -30,6 +30,11 @@ type followed struct {
 
 func follow(t *testing.T, f *fakeCluster) *followed {
 	t.Helper()
+	return followAt(t, f, atPod+"/logs/live?tail=50")
+}
+
+func followAt(t *testing.T, f *fakeCluster, path string) *followed {
+	t.Helper()
 	r, w := io.Pipe()
 	if f.logs == nil {
 		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) { return r, nil }
@@ -38,7 +43,7 @@ func follow(t *testing.T, f *fakeCluster) *followed {
 	l := &followed{f: f, w: httptest.NewRecorder(), log: w, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		site(f, developer, noon).ServeHTTP(l.w, httptest.NewRequestWithContext(ctx, http.MethodGet, atPod+"/logs/live?tail=50", nil))
+		site(f, developer, noon).ServeHTTP(l.w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 	}()
 	synctest.Wait()
 	return l

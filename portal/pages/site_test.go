@@ -66,7 +66,9 @@ func TestGolden(t *testing.T) {
 		}
 		pages["form-"+strings.ToLower(k.Name)] = "/teams/" + team + "/new/" + k.Plural
 	}
+	apps := map[string]string{"app": atShop, "app-logs": atShop + "/logs"}
 	pages["admin-rights"] = "/admin/rights"
+	maps.Copy(pages, apps)
 	maps.Copy(pages, hosts)
 	maps.Copy(pages, owned)
 	for name, path := range pages {
@@ -80,6 +82,9 @@ func TestGolden(t *testing.T) {
 			}
 			if name == "admin-rights" {
 				f = rightsSite(t)
+			}
+			if apps[name] != "" {
+				f = measuredShop(t)
 			}
 			if hosts[name] != "" {
 				f = happened(hostnameSite(t))

@@ -46,6 +46,12 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.mark()
 	x.await(`#status`, "Ready")
 	x.await(`.pods`, "Running and ready")
+	x.await(`.glance`, "of 100m reserved")
+	x.await(`.glance`, "of 256 MiB limit")
+	x.await(`#progress-done summary`, "All steps done")
+	if got := eval[int](x, `document.querySelectorAll("#progress-done .steps li").length - document.querySelectorAll("#progress-done[open]").length`); got < 3 {
+		t.Errorf("%d steps are folded", got)
+	}
 	x.still()
 	x.every("app")
 
@@ -73,6 +79,9 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.goTo(at)
 	x.await(`.pods`, "Keeps crashing")
 	x.every("app-crashing")
+	x.await(`.glance`, "Last crash")
+	x.allLogs(at)
+	x.goTo(at)
 	x.posts(`.versions button`)
 	x.await(`.versions`, "revision 3")
 	x.await(`#status`, "Ready")
@@ -86,6 +95,24 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.await(`#status`, "Ready")
 	x.podAndLog()
 	x.discards("webapps", app.Name)
+}
+
+// allLogs follows the log of all copies, of which one crashes, and then has a look at that one.
+func (x *tab) allLogs(app string) {
+	x.t.Helper()
+	x.click(`#tabs a[href$="/logs"]`)
+	x.awaitPath(app + "/logs")
+	x.await(`#live`, "Live")
+	x.await(`#log`, "] ")
+	x.grows(eval[int](x, `document.getElementById("log").textContent.length`))
+	x.every("app-logs")
+	x.goTo(app)
+	x.click(`.glance a[href*="/logs?pod="]`)
+	x.awaitPath(app + "/logs")
+	x.await(`#log`, "FATAL")
+	if got := eval[string](x, `document.querySelector("select[name=pod]").value`); got == "" {
+		x.t.Error("the log of the copy that crashed is that of all")
+	}
 }
 
 // podAndLog looks at a Pod that runs, and at its log while it grows.

@@ -171,7 +171,7 @@ func (m *matrix) plain(obj client.Object) map[string]any {
 // about returns the object that the page is about, and the plural name of its kind. What is deleted is made for it.
 func (m *matrix) about(r row) (plural string, obj client.Object) {
 	m.t.Helper()
-	ofApp := slices.ContainsFunc([]string{"/pods/", "/scale", "/rollback", "/restart"}, func(part string) bool { return strings.Contains(r.route, part) })
+	ofApp := slices.ContainsFunc([]string{"/pods/", "/logs", "/scale", "/rollback", "/restart"}, func(part string) bool { return strings.Contains(r.route, part) })
 	switch {
 	case strings.HasPrefix(r.route, "/team/") && strings.HasSuffix(r.route, "/suspend"):
 		return "", m.spare

@@ -4,6 +4,11 @@ import "strconv"
 
 // App is what the page of an application shows besides what it shows of every resource.
 type App struct {
+	URL           Fact   // where it answers
+	Version       Fact   // that is asked for
+	Crash         *Crash // the last one; nil for none that is known
+	Gauges        []Gauge
+	NoUsage       string // why there are no gauges
 	Size          Size
 	Pods          []Pod
 	NoPods        string // why there are none to see
@@ -13,6 +18,40 @@ type App struct {
 	Access        *Access
 	Given         []Given
 	Secrets       []NamedSecret // besides those of bindings
+}
+
+// podColumns returns those of the list of Pods: what they use is among them where it is known.
+func (a App) podColumns() []column {
+	if len(a.Gauges) == 0 {
+		return textColumns("Pod", "State", "Version", "Restarts", "Age")
+	}
+	return textColumns("Pod", "State", "Version", "Usage", "Restarts", "Age")
+}
+
+// podClass returns the class of the list of Pods.
+func (a App) podClass() string {
+	if len(a.Gauges) == 0 {
+		return "grid pods"
+	}
+	return "grid pods used"
+}
+
+// Gauge is how much of CPU or memory is used.
+type Gauge struct {
+	Label   string
+	Used    string
+	Of      string // what it is compared with, in words; "" for nothing
+	Percent int    // of that, at most 100
+	Full    bool   // there is hardly any left
+}
+
+// Crash is how a container ended that should not have.
+type Crash struct {
+	Pod  string
+	Log  string // address of what it wrote
+	Text string // how it ended
+	Said string // the last line that it wrote
+	At   Moment
 }
 
 // Given is what the Pods have of one binding.
@@ -64,6 +103,7 @@ type Pod struct {
 	Restarted Moment // the last one
 	Created   Moment
 	Node      string
+	Gauges    []Gauge // none while its usage is not known
 }
 
 // Version is a revision of an application.
@@ -107,11 +147,16 @@ type PodDetail struct {
 	NoEvents   string
 }
 
-// Logs is the page of one container's log.
+// Logs is the page of a log: of one container of a Pod, or of the copies of an application.
 type Logs struct {
 	Frame      Frame
 	App        Resource
-	Pod        Pod
+	Pod        Pod    // none on the tab of an application
+	Tabs       Detail // of the application, on its tab
+	Path       string // of the page
+	Copies     []string
+	Copy       string // the one that was chosen of them, "" for all
+	Note       string // what is not among the lines
 	Container  string
 	Containers []string
 	Lines      []string

@@ -1,6 +1,11 @@
 package views
 
-import "net/url"
+import (
+	"net/url"
+	"slices"
+
+	"github.com/portico-platform/portico/api/phase"
+)
 
 // Step is one line of how far a resource is.
 type Step struct {
@@ -11,6 +16,9 @@ type Step struct {
 	State string // the icon in a word, for those who cannot see it
 	At    Moment
 }
+
+// StepDone is the state of a step that is done, in a word.
+const StepDone = "done"
 
 // Fact is one line of a resource's details.
 type Fact struct {
@@ -73,6 +81,7 @@ func (h Happening) Times() string { return times(h.Count) }
 // The tabs of a resource.
 const (
 	TabOverview   = "overview"
+	TabLogs       = "logs" // of what runs in Pods; a page of its own
 	TabObjects    = "objects"
 	TabConditions = "conditions"
 	TabEvents     = "events"
@@ -88,7 +97,7 @@ func Tabs() []string {
 
 // tabTitles are what tabs are called.
 var tabTitles = map[string]string{
-	TabOverview: "Overview", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
+	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
 // latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are none.
@@ -154,7 +163,8 @@ type Detail struct {
 	Another   string // address of the form that asks for one more like it, "" for those who may not
 	MayDelete bool
 	Cannot    string // why some of what can be done with others cannot be done with this one; "" if all can
-	// MayRestart is for what runs in Pods, as App is, which is nil for what does not.
+	// Runs says that it runs in Pods, which MayRestart and App are for.
+	Runs       bool
 	MayRestart bool
 	App        *App
 	Hostname   *Hostname // nil for what is none
@@ -189,9 +199,20 @@ type Hostname struct {
 	Holder      Choice  // the request that has the name in place of this one, if the reader may know
 }
 
+// tabs returns the tabs of the resource, in their order.
+func (d Detail) tabs() []string {
+	if d.Runs {
+		return append([]string{TabOverview, TabLogs}, Tabs()...)
+	}
+	return append([]string{TabOverview}, Tabs()...)
+}
+
 func (d Detail) tabHref(tab string) string {
-	if tab == TabOverview {
+	switch tab {
+	case TabOverview:
 		return d.Resource.Href
+	case TabLogs:
+		return LogsPath(d.Resource.Href)
 	}
 	return d.Resource.Href + "?tab=" + tab
 }
@@ -218,6 +239,11 @@ type Delete struct {
 type Effect struct {
 	Icon, Tone string
 	Text       string
+}
+
+// allDone reports whether the resource is Ready and each step done: there is nothing to look at in them.
+func (d Detail) allDone() bool {
+	return d.Resource.Phase == phase.Ready && !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.State != StepDone })
 }
 
 func (d Detail) tone() string {

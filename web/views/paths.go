@@ -103,6 +103,19 @@ func AppliedPath(path string, generation int64) string {
 	return path + "?applied=" + strconv.FormatInt(generation, 10)
 }
 
+// LogsPath returns the path of the log of a Pod, or of all Pods of a resource, whose own path is given.
+func LogsPath(of string) string { return of + "/logs" }
+
+// CopyLogsPath returns the path of the log of one Pod on the tab of a resource, whose own path is given; before its last restart, if
+// previous is set.
+func CopyLogsPath(resource, pod string, previous bool) string {
+	q := url.Values{"pod": {pod}}
+	if previous {
+		q.Set("previous", "true")
+	}
+	return LogsPath(resource) + "?" + q.Encode()
+}
+
 // PodPath returns the path of a Pod of a resource.
 func PodPath(team, plural, name, pod string) string {
 	return ResourcePath(team, plural, name) + "/pods/" + url.PathEscape(pod)

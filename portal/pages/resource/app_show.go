@@ -22,6 +22,7 @@ func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.U
 	if !isApp(l.ref.Kind) {
 		return nil
 	}
+	d.Runs = true
 	d.MayRestart = d.MayUpdate && !d.Resource.Leaving && !d.Paused // the operator would do nothing
 	if l.tab != views.TabOverview {
 		return nil
@@ -30,10 +31,23 @@ func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.U
 	if err != nil {
 		return err
 	}
-	d.App = &views.App{Size: sizeOf(app, l.ref.Kind), Versions: p.versionsOf(app, d.MayRestart)}
+	d.App = &views.App{
+		Size: sizeOf(app, l.ref.Kind), Versions: p.versionsOf(app, d.MayRestart),
+		URL:     views.Fact{Label: "URL", Value: d.Resource.Endpoint, Code: true, Link: webLink(d.Resource.Endpoint), Due: true},
+		Version: versionFact(app),
+	}
 	d.App.Size.Asked = d.MayRestart
 	d.App.Access, d.App.Given, d.App.Secrets = p.accessOf(app), p.givenTo(app), namedSecrets(app, l.space.Team.ID)
 	return p.addPods(ctx, l, obj, app, d.App)
+}
+
+// versionFact tells which version is asked for, and whether it is the one that runs.
+func versionFact(app *v1alpha1.WebApp) views.Fact {
+	f := views.Fact{Label: "Version", Value: tagOf(app.Spec.Image)}
+	if app.Status.Image != "" && app.Status.Image != app.Spec.Image {
+		f.Note = "(" + tagOf(app.Status.Image) + " still runs)"
+	}
+	return f
 }
 
 func appOf(obj *unstructured.Unstructured) (*v1alpha1.WebApp, error) {

@@ -17,7 +17,7 @@ import (
 // jump when it comes; what may never come is left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := columnFacts(obj, k)
-	if k.KeptBy == "" {
+	if k.KeptBy == "" && !isApp(k) { // whose page has it on top
 		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint), Due: k.Endpoint != ""})
 	}
 	all = append(all, []views.Fact{

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
-	"github.com/portico-platform/portico/portal/sse"
-	"github.com/portico-platform/portico/web/views"
 )
 
 // logsLive follows a log: its last lines first, which take the place of those of the page, then what is written. A log
@@ -28,49 +28,53 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // ends what reads the log
 	l.query.Follow, l.query.Previous = true, false
-	f := &following{tail: podlogs.NewTail(p.followObject(ctx, l.objectRequest), func(ctx context.Context) (*podlogs.Lines, error) {
-		lines, err := p.cluster.Logs(ctx, l.id, l.query)
-		return lines, logFault(err)
-	}, noLogYet)}
-	return p.Live(w, r.WithContext(ctx), l.id, page.Live{
-		Changed: f.tail.News(), Allowed: allowed, Render: f.render,
-	})
+	f := p.following(ctx, l)
+	return p.Live(w, r.WithContext(ctx), l.id, page.Live{Changed: f.changed, Allowed: allowed, Render: f.render})
 }
 
-// following is a log on its way into a stream.
-type following struct {
-	tail    *podlogs.Tail
-	reading bool // it runs
-	started bool // lines were sent
-}
-
-// render returns what came since the last message. It waits for nothing, or nobody would look whether the caller may still see
-// the log.
-func (f *following) render(ctx context.Context) ([]sse.Part, error) {
-	if !f.reading {
-		f.reading = true
-		go f.tail.Run(ctx)
+// following returns what follows the logs of a request. Copies of an application that come later are followed from when they come.
+func (p *Pages) following(ctx context.Context, l logRequest) *following {
+	f := &following{
+		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]*podlogs.Tail{}, ended: map[string]string{},
 	}
-	text, n, note, end := f.tail.Take()
-	var out []sse.Part
-	if n > 0 {
-		event := "log"
-		if !f.started {
-			event, f.started = "log-start", true
+	f.names = func(context.Context) ([]string, error) { return names(l.pods), nil }
+	if l.all {
+		f.names = func(ctx context.Context) ([]string, error) {
+			now, err := p.findCopies(ctx, l.objectRequest, "")
+			return names(now.pods), err
 		}
-		out = append(out, sse.Part{Event: event, Text: text})
+		go forward(ctx, p.followObject(ctx, l.objectRequest), f.changed)
 	}
-	if end != nil {
-		note = endWords(end)
+	f.tail = func(ctx context.Context, pod string) *podlogs.Tail {
+		return podlogs.NewTail(p.followObject(ctx, l.objectRequest), func(ctx context.Context) (*podlogs.Lines, error) {
+			lines, err := p.cluster.Logs(ctx, l.id, l.of(pod))
+			return lines, logFault(err)
+		}, noLogYet)
 	}
-	if !f.started && note == "" {
-		return nil, nil // what the page says while there are no lines holds
+	return f
+}
+
+func names(pods []*corev1.Pod) []string {
+	out := make([]string, len(pods))
+	for i, pod := range pods {
+		out[i] = pod.Name
 	}
-	words, err := page.Parts(ctx, page.Replace("log-end", views.LogEndPart(note)))
-	if err == nil && end != nil {
-		err = sse.ErrFinished
+	return out
+}
+
+// forward passes signals on until ctx ends.
+func forward(ctx context.Context, from <-chan struct{}, to chan<- struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-from:
+		}
+		select {
+		case to <- struct{}{}:
+		default: // it is known already
+		}
 	}
-	return append(out, words...), err
 }
 
 // endWords say why nothing more comes.

@@ -46,6 +46,7 @@ type SecretRights interface {
 // PodReader reads what runs for an application, for a caller, after checking access.
 type PodReader interface {
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
+	Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]cluster.Usage, error)
 	PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error)
 	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error)
 	MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error

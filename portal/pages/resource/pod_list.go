@@ -30,9 +30,14 @@ func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.
 	}
 	out.NoPods = "There are no Pods. They come with the rollout; what holds it up stands above."
 	out.Hidden = max(0, len(pods)-maxPods)
-	for _, pod := range pods[:min(len(pods), maxPods)] {
+	pods = pods[:min(len(pods), maxPods)]
+	for _, pod := range pods {
 		out.Pods = append(out.Pods, p.podOf(l, pod, app.Spec.Image))
 	}
+	out.Crash = p.lastCrash(l, pods)
+	usage, err := p.cluster.Usage(ctx, l.id, obj, pods)
+	out.NoUsage = noUsage(usage, err)
+	addGauges(out, pods, usage)
 	return nil
 }
 

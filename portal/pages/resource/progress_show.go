@@ -44,7 +44,7 @@ func stepsDone(all []views.Step, k catalog.Kind) string {
 	}
 	n := 0
 	for _, s := range all {
-		if s.State == stateDone {
+		if s.State == views.StepDone {
 			n++
 		}
 	}

@@ -83,7 +83,7 @@ func (p *Pages) rightsOfDetail(l objectRequest) []cluster.Right {
 		out = append(out, cluster.RightTo(verb, k, ns))
 	}
 	if isApp(k) {
-		out = append(out, cluster.ListPods.In(ns), cluster.GetLogs.In(ns))
+		out = append(out, cluster.ListPods.In(ns), cluster.GetLogs.In(ns), cluster.GetUsage.In(ns))
 	}
 	for _, other := range p.cluster.Kinds() {
 		if refers(other, k) {

@@ -17,6 +17,11 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get("/logs/live", p.Handler(p.logsLive))
 		r.Get("/logs/download", p.Handler(p.logsDownload))
 	})
+	r.Route("/{kind}/{name}/logs", func(r chi.Router) {
+		r.Get("/", p.Handler(p.logs))
+		r.Get("/live", p.Handler(p.logsLive))
+		r.Get("/download", p.Handler(p.logsDownload))
+	})
 	r.Get("/{kind}/{name}/restart", p.Handler(p.restartAsk))
 	r.Post("/{kind}/{name}/scale", p.Handler(p.scale))
 	r.Post("/{kind}/{name}/rollback", p.Handler(p.rollback))

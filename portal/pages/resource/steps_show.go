@@ -142,11 +142,8 @@ func deletionTitle(obj *unstructured.Unstructured) string {
 	return "Deleting its AWS resources"
 }
 
-// stateDone is the state of a step that is done, in a word.
-const stateDone = "done"
-
 func done(title, text string, at views.Moment) views.Step {
-	return views.Step{Title: title, Text: text, Icon: "check", Tone: "good", State: stateDone, At: at}
+	return views.Step{Title: title, Text: text, Icon: "check", Tone: "good", State: views.StepDone, At: at}
 }
 
 func waiting(title, text string) views.Step {

@@ -1,0 +1,172 @@
+package pages
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+const atLogs = atShop + "/logs"
+
+// copiesSite returns an application of two copies with logs of their own.
+func copiesSite(tb testing.TB) *fakeCluster {
+	tb.Helper()
+	f := shopSite(tb)
+	logs := map[string]string{
+		"shop-7f8-b": "2026-11-21T12:00:01Z b first\n2026-11-21T12:00:03Z b <script>second</script>\n",
+		"shop-5d9-a": "2026-11-21T12:00:02Z a between\n",
+	}
+	f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(logs[q.Pod])), nil
+	}
+	return f
+}
+
+func TestTheLogsOfAnApplication(t *testing.T) {
+	with := func(change func(f *fakeCluster)) func(testing.TB) *fakeCluster {
+		return func(tb testing.TB) *fakeCluster { tb.Helper(); f := copiesSite(tb); change(f); return f }
+	}
+	denied := func(rights ...string) func(testing.TB) *fakeCluster {
+		return with(func(f *fakeCluster) { f.denied = rights })
+	}
+	failing := func(pod string, err error) func(testing.TB) *fakeCluster {
+		return with(func(f *fakeCluster) {
+			read := f.logs
+			f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+				if pod == "" || q.Pod == pod {
+					return nil, err
+				}
+				return read(q)
+			}
+		})
+	}
+	noPods := with(func(f *fakeCluster) { f.pods = nil })
+	many := with(func(f *fakeCluster) {
+		for range 12 {
+			f.pods = append(f.pods, f.pods[1])
+		}
+	})
+	away := &cluster.UnavailableError{Doing: "reading", Cause: errors.New("dial tcp 192.0.2.7:10250")}
+	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "shop-7f8-b")
+	for name, c := range map[string]struct {
+		site         func(testing.TB) *fakeCluster
+		path         string
+		status       int
+		shows, hides string
+	}{
+		"the lines of all copies by their time": {copiesSite, atLogs, 200, "\n[b] b first\n[a] a between\n[b] b &lt;script&gt;second&lt;/script&gt;\n</pre>", "12:00:01"},
+		"with their timestamps":                 {copiesSite, atLogs + "?timestamps=true", 200, "[a] 2026-11-21T12:00:02Z a between", ""},
+		"one copy":                              {copiesSite, atLogs + "?pod=shop-5d9-a", 200, "a between", "b first"},
+		"the copies to choose from":             {copiesSite, atLogs, 200, `<option value="" selected>All copies</option> <option value="shop-7f8-b">shop-7f8-b</option>`, ""},
+		"the copy that was chosen":              {copiesSite, atLogs + "?pod=shop-5d9-a", 200, `<option value="shop-5d9-a" selected>`, ""},
+		"the tab among the others":              {copiesSite, atLogs, 200, `<a href="/teams/payments/webapps/shop/logs" aria-current="page">`, ""},
+		"the stream that follows all":           {copiesSite, atLogs, 200, `hx-sse:connect="/teams/payments/webapps/shop/logs/live?container=app&amp;tail=200"`, ""},
+		"the stream that follows one":           {copiesSite, atLogs + "?pod=shop-5d9-a", 200, `logs/live?container=app&amp;pod=shop-5d9-a&amp;tail=200"`, ""},
+		"the run before, of those that had one": {copiesSite, atLogs + "?previous=true", 200, "b first", "a between"},
+		"no following of a run that has ended":  {copiesSite, atLogs + "?previous=true", 200, "b first", "hx-sse:connect"},
+		"no copies":                             {noPods, atLogs, 200, "No logs yet: no copy has started.", ""},
+		"copies that have not started":          {failing("", notStarted()), atLogs, 200, "No logs yet: no copy has started.", ""},
+		"one that has not started":              {failing("shop-7f8-b", notStarted()), atLogs, 200, "a between", "Without"},
+		"one that went just now":                {failing("shop-7f8-b", gone), atLogs, 200, "a between", "Without"},
+		"one on a node that is away":            {failing("shop-7f8-b", away), atLogs, 200, "Without b: Kubernetes does not give that log at the moment.", "192.0.2.7"},
+		"all on nodes that are away":            {failing("", away), atLogs, 503, "The cluster does not answer", "192.0.2.7"},
+		"a copy that is gone":                   {copiesSite, atLogs + "?pod=shop-5d9-old", 200, "The copy shop-5d9-old is gone. Choose another one.", "hx-sse:connect"},
+		"a copy that is gone is no markup":      {copiesSite, atLogs + "?pod=%3Cscript%3E", 200, "The copy &lt;script&gt; is gone.", "<script>"},
+		"more copies than are read":             {many, atLogs, 200, "The 10 newest of 14 copies. Choose a copy to see another.", ""},
+		"without the right on logs":             {denied("get pods/log payments"), atLogs, 403, "You are not allowed to get pods/log in namespace payments.", "b first"},
+		"without the right on Pods":             {denied("list pods payments"), atLogs, 403, "You are not allowed to list pods in namespace payments.", "b first"},
+		"a stream without the right":            {denied("get pods/log payments"), atLogs + "/live", 403, "", "b first"},
+		"a stream without the right on Pods":    {denied("list pods payments"), atLogs + "/live", 403, "", "b first"},
+		"a download of all":                     {copiesSite, atLogs + "/download", 200, "[b] b first\n[a] a between\n", ""},
+		"a download of one":                     {copiesSite, atLogs + "/download?pod=shop-5d9-a", 200, "a between\n", "[a]"},
+		"a download without the right":          {denied("get pods/log payments"), atLogs + "/download", 403, "You are not allowed to get pods/log", "b first"},
+		"a download of what is not there yet":   {noPods, atLogs + "/download", 409, "There is no log to download", ""},
+		"what has no logs":                      {copiesSite, "/teams/payments/s3buckets/invoices/logs", 404, "Page not found", ""},
+		"an application that is gone":           {copiesSite, "/teams/payments/webapps/none/logs", 404, "It does not exist", ""},
+		"no such tab of what runs in no Pods":   {busyBucket, "/teams/payments/s3buckets/invoices", 200, "Overview", ">Logs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := visit(t, c.site(t), developer, c.path)
+			body := w.Body.String()
+			if w.Code == 200 && !strings.HasSuffix(strings.SplitN(c.path, "?", 2)[0], "/download") {
+				body = mainOf(t, body)
+			}
+			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
+				t.Errorf("%s answers %d, want %d with %q and without %q:\n%s", c.path, w.Code, c.status, c.shows, c.hides, body)
+			}
+		})
+	}
+}
+
+func busyBucket(tb testing.TB) *fakeCluster { tb.Helper(); return busySite(tb) }
+
+func TestCopiesShareTheLinesThatAreRead(t *testing.T) {
+	f := copiesSite(t)
+	visit(t, f, developer, atLogs+"?tail=50")
+	if len(f.asked) != 2 || f.asked[0].Tail != 25 || f.asked[1].Tail != 25 || !f.asked[0].Timestamps {
+		t.Errorf("read by %+v", f.asked)
+	}
+}
+
+// TestAllCopiesAreFollowed, also those that come while the page is open; that one ends ends nothing.
+func TestAllCopiesAreFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := copiesSite(t)
+		var mu sync.Mutex
+		pipes := map[string]*io.PipeWriter{}
+		f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+			r, w := io.Pipe()
+			mu.Lock()
+			defer mu.Unlock()
+			pipes[q.Pod] = w
+			return r, nil
+		}
+		write := func(pod, line string) {
+			mu.Lock()
+			w := pipes[pod]
+			mu.Unlock()
+			if w == nil {
+				t.Fatalf("%s is not followed", pod)
+			}
+			_, _ = io.WriteString(w, line+"\n")
+		}
+		l := followAt(t, f, atLogs+"/live?tail=50")
+		defer l.cancel()
+		if got := l.next(); !strings.Contains(got, "No logs yet: no copy has started.") {
+			t.Errorf("before the first line %q", got)
+		}
+		write("shop-7f8-b", "2026-11-21T12:00:05Z later")
+		write("shop-5d9-a", "2026-11-21T12:00:04Z <b>earlier</b>")
+		if got := l.next(); !strings.HasPrefix(got, "event: log-start\n"+fields("[a] <b>earlier</b>", "[b] later")) {
+			t.Errorf("the first lines are %q", got)
+		}
+		f.mu.Lock()
+		fresh := f.pods[1].DeepCopy()
+		fresh.Name = "shop-5d9-c"
+		f.pods = append([]*corev1.Pod{fresh}, f.pods...)
+		f.mu.Unlock()
+		f.changed(cluster.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
+		l.next()
+		write("shop-5d9-c", "2026-11-21T12:00:06Z new")
+		if got := l.next(); !strings.Contains(got, "event: log\ndata: [c] new\n\n") {
+			t.Errorf("of a copy that has come %q", got)
+		}
+		_ = pipes["shop-5d9-a"].Close()
+		if got := l.next(); !strings.Contains(got, "Copy a: The log ends here: the container has ended.") || strings.Contains(got, "event: finished") {
+			t.Errorf("of a copy that has ended %q", got)
+		}
+		write("shop-7f8-b", "2026-11-21T12:00:07Z on")
+		if got := l.next(); !strings.Contains(got, "data: [b] on\n") {
+			t.Errorf("after that %q", got)
+		}
+	})
+}

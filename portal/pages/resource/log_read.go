@@ -1,0 +1,238 @@
+package resource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/portico-platform/portico/portal/activity"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/podlogs"
+	"github.com/portico-platform/portico/web/views"
+)
+
+const (
+	defaultTail = 200
+	// maxCopies is of how many Pods the logs are read as one.
+	maxCopies = 10
+)
+
+// tails are how many of a log's last lines a page can show.
+var tails = []int{50, 200, 1000}
+
+// logRequest is a request about the log of one container: of one Pod, or of all copies of an application.
+type logRequest struct {
+	podRequest               // the Pod on the page of one, or that was chosen on the tab of the application
+	path       string        // of the page
+	pods       []*corev1.Pod // whose logs are read
+	query      cluster.LogQuery
+	containers []string
+
+	ofApp  bool     // on the tab of the application
+	all    bool     // of all copies
+	copies []string // there are
+	hidden int      // how many of them are not read
+	gone   string   // what was chosen and is no more
+}
+
+// readLog reads from the URL which log; what it does not know it ignores.
+func (p *Pages) readLog(r *http.Request) (logRequest, error) {
+	l, err := p.logOf(r)
+	if err != nil {
+		return logRequest{}, err
+	}
+	for _, pod := range l.pods[:min(len(l.pods), 1)] {
+		l.containers = containerNames(pod)
+	}
+	asked := r.URL.Query()
+	l.query = cluster.LogQuery{
+		Namespace: l.ref.Namespace, Container: mainContainer(l.containers), Tail: defaultTail,
+		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true", App: activity.ObjectOf(l.app),
+	}
+	if n, err := strconv.Atoi(asked.Get("tail")); err == nil && n >= 1 && n <= slices.Max(tails) {
+		l.query.Tail = int64(n)
+	}
+	if name := asked.Get("container"); slices.Contains(l.containers, name) {
+		l.query.Container = name
+	}
+	return l, nil
+}
+
+// logOf tells whose log is asked for.
+func (p *Pages) logOf(r *http.Request) (logRequest, error) {
+	if chi.URLParam(r, "pod") == "" {
+		o, err := p.readRequest(r)
+		if err != nil {
+			return logRequest{}, err
+		}
+		return p.findCopies(r.Context(), o, r.URL.Query().Get("pod"))
+	}
+	at, err := p.readPod(r)
+	return logRequest{podRequest: at, path: views.LogsPath(at.view.Href), pods: []*corev1.Pod{at.pod}}, err
+}
+
+// findCopies finds the Pods of an application whose logs its tab shows: the one chosen, or the newest.
+func (p *Pages) findCopies(ctx context.Context, o objectRequest, chosen string) (logRequest, error) {
+	if !isApp(o.ref.Kind) {
+		return logRequest{}, page.ErrNoPage
+	}
+	o.tab = views.TabLogs
+	l := logRequest{podRequest: podRequest{objectRequest: o}, ofApp: true, all: chosen == ""}
+	l.path = views.LogsPath(views.ResourcePath(o.space.Team.ID, o.ref.Kind.Plural, o.ref.Name))
+	var err error
+	if l.app, err = p.cluster.Get(ctx, o.id, o.ref); err != nil {
+		return l, err
+	}
+	pods, err := p.cluster.Pods(ctx, o.id, l.app)
+	if err != nil {
+		return l, err
+	}
+	for _, pod := range pods {
+		l.copies = append(l.copies, pod.Name)
+	}
+	if l.all {
+		l.pods = pods[:min(len(pods), maxCopies)]
+		l.hidden = len(pods) - len(l.pods)
+		return l, nil
+	}
+	i := slices.Index(l.copies, chosen)
+	if i < 0 {
+		l.gone = chosen
+		return l, nil
+	}
+	l.pods, l.pod = pods[i:i+1], pods[i]
+	l.view = p.podOf(o, l.pod, catalog.TextAt(l.app, "spec", "image"))
+	return l, nil
+}
+
+// of returns what to ask for the log of one of the Pods: of several a part each, with the time of each line.
+func (l logRequest) of(pod string) cluster.LogQuery {
+	q := l.query
+	q.Pod = pod
+	if l.all {
+		q.Timestamps, q.Tail = true, max(1, q.Tail/int64(max(1, len(l.pods))))
+	}
+	return q
+}
+
+// shortName returns the end of a Pod's name, which tells the copies apart.
+func shortName(pod string) string { return pod[strings.LastIndexByte(pod, '-')+1:] }
+
+// containerNames puts those that run before those that prepare.
+func containerNames(pod *corev1.Pod) []string {
+	var out []string
+	for _, all := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range all {
+			out = append(out, all[i].Name)
+		}
+	}
+	return out
+}
+
+func mainContainer(names []string) string {
+	if slices.Contains(names, appContainer) || len(names) == 0 {
+		return appContainer
+	}
+	return names[0]
+}
+
+// lastLines returns the last lines, and in words whose are not among them.
+func (p *Pages) lastLines(ctx context.Context, l logRequest) (lines []string, cut bool, note string, err error) {
+	if !l.all {
+		if len(l.pods) == 0 {
+			return nil, false, "", &page.NoLogError{Words: "The copy " + l.gone + " is gone. Choose another one."}
+		}
+		lines, cut, err = p.linesOf(ctx, l.id, l.of(l.pods[0].Name))
+		return lines, cut, "", err
+	}
+	var copies []podlogs.Copy
+	var without []string
+	var failed error
+	for _, pod := range l.pods {
+		if l.query.Previous && !l.restarted(pod) {
+			continue
+		}
+		some, more, err := p.linesOf(ctx, l.id, l.of(pod.Name))
+		_, none := errors.AsType[*page.NoLogError](err)
+		switch {
+		case none || errors.Is(err, page.ErrNoPod): // it has not started, or has gone
+		case err == nil:
+			copies, cut = append(copies, podlogs.Copy{Name: shortName(pod.Name), Lines: some}), cut || more
+		case !unanswered(err):
+			return nil, false, "", err
+		default:
+			without, failed = append(without, shortName(pod.Name)), err
+		}
+	}
+	switch {
+	case len(copies) == 0 && failed != nil:
+		return nil, false, "", failed
+	case len(copies) == 0:
+		return nil, false, "", &page.NoLogError{Words: noCopyYet}
+	}
+	return podlogs.Interleave(copies, l.query.Timestamps), cut, l.note(without), nil
+}
+
+// unanswered reports whether an error is of one node, which does not give its logs.
+func unanswered(err error) bool {
+	_, away := errors.AsType[*cluster.UnavailableError](err)
+	_, broken := errors.AsType[*podlogs.BrokenError](err)
+	return away || broken
+}
+
+const noCopyYet = "No logs yet: no copy has started."
+
+// note says which copies are not among the lines.
+func (l logRequest) note(without []string) string {
+	var words []string
+	if len(without) > 0 {
+		words = append(words, "Without "+strings.Join(without, ", ")+": Kubernetes does not give that log at the moment.")
+	}
+	if l.hidden > 0 {
+		words = append(words, fmt.Sprintf("The %d newest of %d copies. Choose a copy to see another.", len(l.pods), len(l.copies)))
+	}
+	return strings.Join(words, " ")
+}
+
+func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuery) (lines []string, cut bool, err error) {
+	log, err := p.cluster.Logs(ctx, id, q)
+	if err != nil {
+		return nil, false, logFault(err)
+	}
+	defer func() { _ = log.Close() }() // it was read, or failed
+	return log.Last()
+}
+
+// restarted reports whether the container of a Pod ran before.
+func (l logRequest) restarted(pod *corev1.Pod) bool {
+	st := &pod.Status
+	return slices.ContainsFunc(slices.Concat(st.ContainerStatuses, st.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.Name == l.query.Container && (s.RestartCount > 0 || s.LastTerminationState.Terminated != nil)
+	})
+}
+
+// address returns the query of this view.
+func (l logRequest) address() string {
+	v := url.Values{"container": {l.query.Container}, "tail": {strconv.FormatInt(l.query.Tail, 10)}}
+	for name, on := range map[string]bool{"previous": l.query.Previous, "timestamps": l.query.Timestamps} {
+		if on {
+			v.Set(name, strconv.FormatBool(on))
+		}
+	}
+	if l.ofApp && !l.all {
+		v.Set("pod", cmp.Or(l.gone, l.view.Name))
+	}
+	return v.Encode()
+}
