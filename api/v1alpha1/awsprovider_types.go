@@ -20,18 +20,18 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +required
 	Region string `json:"region"`
-	// allowedRegions are the regions that a resource may choose; unset: only region.
+	// allowedRegions are the regions that a resource may choose; if left out, only region.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=32
 	// +listType=set
 	// +optional
 	AllowedRegions []string `json:"allowedRegions,omitempty"`
-	// allowedNamespaces selects, by label, the namespaces that may use this provider. It fails closed: unset, no
+	// allowedNamespaces selects, by label, the namespaces that may use this provider. If left out, no
 	// namespace may; an empty selector ({}) allows all.
 	// +optional
 	AllowedNamespaces *metav1.LabelSelector `json:"allowedNamespaces,omitempty"`
-	// accountID that the credentials must belong to. Unset, the first account seen is pinned in status. Without STS (see endpoints)
+	// accountID that the credentials must belong to. If left out, the first account seen is pinned in status. Without STS (see endpoints)
 	// it must be set, and is taken on trust: nothing tells whether the credentials, or another server behind the same endpoint,
 	// are of this account.
 	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
@@ -70,7 +70,7 @@ type AWSProviderSpec struct {
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
 	AWSRules   `json:",inline"`
-	// workloadIdentity says how Pods of this cluster get rights in the account, for what they are bound to. Left out, they get none.
+	// workloadIdentity says how Pods of this cluster get rights in the account, for what they are bound to. If left out, they get none.
 	// +optional
 	WorkloadIdentity *WorkloadIdentity `json:"workloadIdentity,omitempty"`
 	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and whatever else is used.

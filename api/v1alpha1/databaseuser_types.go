@@ -18,7 +18,7 @@ type DatabaseUserSpec struct {
 	// +kubebuilder:default=Password
 	// +optional
 	Authentication DatabaseAuthentication `json:"authentication,omitempty"`
-	// passwordRotationDays is after how many days there is a new password. Left out, only when the annotation portico.dev/rotate-password asks.
+	// passwordRotationDays is after how many days there is a new password. If left out, only when the annotation portico.dev/rotate-password asks.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=365
 	// +optional

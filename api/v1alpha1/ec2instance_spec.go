@@ -46,7 +46,7 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="keyName is immutable: the key is installed at the launch; delete this object and request a new one"
 	// +optional
 	KeyName string `json:"keyName,omitempty"`
-	// subnetID is the subnet, and with it the network and the availability zone. Left out, one of the default VPC. Immutable.
+	// subnetID is the subnet, and with it the network and the availability zone. If left out, it is one of the default VPC. Immutable.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^subnet-[0-9a-z]+$')",message="a subnet ID looks like subnet-0123456789abcdef0"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="subnetID is immutable: an instance cannot move to another subnet; delete this object and request a new one"
@@ -107,14 +107,14 @@ type EC2OperationSpec struct {
 	// +optional
 	EBSOptimized *bool `json:"ebsOptimized,omitempty"`
 	// creditSpecification of a burstable type (T2, T3, T3a, T4g): standard slows the machine down once it has used up its CPU credits, unlimited lets it
-	// go on, and AWS bills for that. Left out, the machine is launched as standard and left alone afterwards.
+	// go on, and AWS bills for that. If left out, the machine is launched as standard and left alone afterwards.
 	// +kubebuilder:validation:Enum=standard;unlimited
 	// +optional
 	CreditSpecification string `json:"creditSpecification,omitempty"`
 	// metadataOptions of the service that tells programs on the machine about it, and hands out the role's credentials.
 	// +optional
 	MetadataOptions *EC2MetadataOptions `json:"metadataOptions,omitempty"`
-	// state Running starts the instance whenever it is stopped, Stopped stops it. Left out, Portico leaves it as it is.
+	// state Running starts the instance whenever it is stopped, Stopped stops it. If left out, Portico leaves it as it is.
 	// +kubebuilder:validation:Enum=Running;Stopped
 	// +optional
 	State string `json:"state,omitempty"`
@@ -136,7 +136,7 @@ type EC2OperationSpec struct {
 // EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed, but for httpTokens.
 // +kubebuilder:validation:XValidation:rule="!has(self.httpEndpoint) || self.httpEndpoint == 'enabled' || !(has(self.httpTokens) || has(self.httpPutResponseHopLimit))",message="httpTokens and httpPutResponseHopLimit need httpEndpoint enabled"
 type EC2MetadataOptions struct {
-	// httpTokens required refuses requests without a session token (IMDSv2). Left out, it is required, and made so again if somebody changes it in AWS;
+	// httpTokens required refuses requests without a session token (IMDSv2). If left out, it is required, and made so again if somebody changes it in AWS;
 	// an instance that was adopted is left as it is until this has been set once.
 	// +kubebuilder:validation:Enum=required;optional
 	// +optional

@@ -29,12 +29,12 @@ type EC2BlockDevice struct {
 	// +kubebuilder:validation:Pattern=`^(/dev/)?[a-z]+[0-9]*$`
 	// +required
 	DeviceName string `json:"deviceName"`
-	// volumeSize in GiB. It can grow and never shrink below what there is. Left out, that of the snapshot or the image.
+	// volumeSize in GiB. It can grow and never shrink below what there is. If left out, it is that of the snapshot or the image.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
 	VolumeSize *int32 `json:"volumeSize,omitempty"`
-	// volumeType of the volume. Left out, it is launched as gp3.
+	// volumeType of the volume. If left out, it is launched as gp3.
 	// +kubebuilder:validation:Enum=gp2;gp3;io1;io2;st1;sc1;standard
 	// +optional
 	VolumeType string `json:"volumeType,omitempty"`
@@ -48,11 +48,11 @@ type EC2BlockDevice struct {
 	// +kubebuilder:validation:Maximum=2000
 	// +optional
 	Throughput *int32 `json:"throughput,omitempty"`
-	// encrypted false stores the data unencrypted, unless the account encrypts everything. Left out, it is encrypted.
+	// encrypted false stores the data unencrypted, unless the account encrypts everything. If left out, it is encrypted.
 	// Immutable.
 	// +optional
 	Encrypted *bool `json:"encrypted,omitempty"`
-	// kmsKeyID encrypts the volume with this KMS key: its ID, ARN or alias. Left out, with the account's default for EBS.
+	// kmsKeyID encrypts the volume with this KMS key: its ID, ARN or alias. If left out, it is the account's default key for EBS.
 	// Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048

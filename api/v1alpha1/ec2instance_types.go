@@ -82,7 +82,7 @@ type EC2VolumeStatus struct {
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Virtual machine"
-// +kubebuilder:metadata:annotations="portico.dev/says={instanceType}|from the image {imageID} / from the image that {imageSSMParameter} names|in the subnet {subnetID}|state=Stopped?stopped|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deletionPolicy=Stop?stopped and kept when you delete it here / terminated with its volumes when you delete it here"
+// +kubebuilder:metadata:annotations="portico.dev/says={instanceType}|from the image {imageID} / from the image that {imageSSMParameter} names|in the subnet {subnetID}|state=Stopped?stopped|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / disableApiTermination=true?protected from deletion / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deletionPolicy=Stop?stopped and kept when you delete it here / terminated when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=vm"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,instanceName,instanceType,imageID,imageSSMParameter,subnetID,keyName,deletionPolicy"

@@ -66,7 +66,7 @@ type GatewayHostnameRequestSpec struct {
 	// +kubebuilder:default=internet-facing
 	// +optional
 	Visibility Visibility `json:"visibility,omitempty"`
-	// gatewayClass of the load balancer; left out, the platform's own.
+	// gatewayClass of the load balancer; if left out, it is the platform's own.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +optional

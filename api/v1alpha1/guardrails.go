@@ -72,7 +72,7 @@ type AllowedEngine struct {
 	// +kubebuilder:validation:Enum=postgres;mysql;mariadb;oracle-ee;oracle-se2;sqlserver-ee;sqlserver-se;sqlserver-ex;sqlserver-web
 	// +required
 	Engine string `json:"engine"`
-	// versions that can be requested, such as 16.4, or 16.* for every 16; left out, all. With versions, a request must name
+	// versions that can be requested, such as 16.4, or 16.* for every 16; if left out, all can. With versions, a request must name
 	// its engineVersion.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20

@@ -10,7 +10,7 @@ type RDSNetworkSpec struct {
 	// multiAZ true keeps a standby in another availability zone.
 	// +optional
 	MultiAZ *bool `json:"multiAZ,omitempty"`
-	// publiclyAccessible true gives the endpoint a public address. Left out, it has none, and is taken from it again if somebody gives it one in AWS;
+	// publiclyAccessible true gives the endpoint a public address. If left out, it has none, and is taken from it again if somebody gives it one in AWS;
 	// a database that was adopted is left as it is until this has been set once.
 	// +optional
 	PubliclyAccessible *bool `json:"publiclyAccessible,omitempty"`
@@ -28,10 +28,10 @@ type RDSNetworkSpec struct {
 	// +listType=set
 	// +optional
 	VPCSecurityGroupIDs []string `json:"vpcSecurityGroupIDs,omitempty"`
-	// storageEncrypted false stores the data unencrypted. Left out, it is encrypted. Immutable.
+	// storageEncrypted false stores the data unencrypted. If left out, it is encrypted. Immutable.
 	// +optional
 	StorageEncrypted *bool `json:"storageEncrypted,omitempty"`
-	// kmsKeyID encrypts the storage with this KMS key: its ID, ARN or alias. Left out, with RDS's own. Immutable.
+	// kmsKeyID encrypts the storage with this KMS key: its ID, ARN or alias. If left out, it is RDS's own key. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="kmsKeyID is immutable: RDS cannot change the key of what is there; delete this object and request a new one"
@@ -55,7 +55,7 @@ type RDSOperationSpec struct {
 	// +optional
 	EngineLifecycleSupport string `json:"engineLifecycleSupport,omitempty"`
 	// licenseModel says whose license an Oracle database runs with: bring-your-own-license with one that you have, license-included
-	// with one that is in AWS's price. Left out, AWS chooses and status.licenseModel tells; what is removed stays in force.
+	// with one that is in AWS's price. If left out, AWS chooses and status.licenseModel tells; what is removed stays in force.
 	// +kubebuilder:validation:Enum=bring-your-own-license;license-included
 	// +optional
 	LicenseModel string `json:"licenseModel,omitempty"`
@@ -103,7 +103,7 @@ type RDSOperationSpec struct {
 	// skipFinalSnapshot true deletes the database without keeping its data in a final snapshot.
 	// +optional
 	SkipFinalSnapshot bool `json:"skipFinalSnapshot,omitempty"`
-	// finalSnapshotIdentifier is the name of the final snapshot. Left out, <identifier>-final-<start of the object's UID>.
+	// finalSnapshotIdentifier is the name of the final snapshot. If left out, <identifier>-final-<start of the object's UID>.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$') && !self.contains('--')",message="use letters, digits and single hyphens; begin with a letter and do not end with a hyphen"

@@ -66,7 +66,7 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:Maximum=65536
 	// +required
 	AllocatedStorage int32 `json:"allocatedStorage"`
-	// maxAllocatedStorage lets AWS add storage by itself up to this size, in GiB. Left out, it does not.
+	// maxAllocatedStorage lets AWS add storage by itself up to this size, in GiB. If left out, it does not.
 	// +kubebuilder:validation:Minimum=20
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
@@ -93,7 +93,7 @@ type RDSInstanceSpec struct {
 	// +required
 	MasterUsername string `json:"masterUsername"`
 	// masterUserPasswordSecretRef names a Secret of this namespace that holds the administrator's password. Its content is
-	// compared at every check, and a change is applied. Left out, and without manageMasterUserPassword, Portico generates
+	// compared at every check, and a change is applied. If left out, and without manageMasterUserPassword, Portico generates
 	// a password.
 	// +optional
 	MasterUserPasswordSecretRef *SecretKeyRef `json:"masterUserPasswordSecretRef,omitempty"`

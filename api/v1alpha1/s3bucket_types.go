@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.bucketName) == has(oldSelf.bucketName)",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
 type S3BucketSpec struct {
 	AWSSpec `json:",inline"`
-	// bucketName is the bucket's name in S3, unique in the whole AWS partition. Left out, Portico picks
+	// bucketName is the bucket's name in S3, unique in the whole AWS partition. If left out, Portico picks
 	// <prefix>-<namespace>-<name>-<hash>; the prefix is the namespace's alone. The platform may allow no other names. Immutable.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
@@ -22,7 +22,7 @@ type S3BucketSpec struct {
 	// +kubebuilder:validation:Enum=Enabled;Suspended
 	// +optional
 	Versioning string `json:"versioning,omitempty"`
-	// encryption of new objects at rest. Left out, S3 encrypts with its own keys (AES256).
+	// encryption of new objects at rest. If left out, S3 encrypts with its own keys (AES256).
 	// +optional
 	Encryption *S3Encryption `json:"encryption,omitempty"`
 	// lifecycleRules move or expire objects as they age. If set, they are all the rules the bucket has.
@@ -38,7 +38,7 @@ type S3BucketSpec struct {
 	// +listType=atomic
 	// +optional
 	CORSRules []S3CORSRule `json:"corsRules,omitempty"`
-	// publicAccessBlock opens or closes the ways in which a bucket can become public. Left out, all are blocked, and blocked again at the next audit
+	// publicAccessBlock opens or closes the ways in which a bucket can become public. If left out, all are blocked, and blocked again at the next audit
 	// if somebody opens one in AWS; of a bucket that was adopted only what has been set here once, for it may be public on purpose.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
@@ -82,16 +82,16 @@ type S3Encryption struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.noncurrentVersionExpirationDays) || !has(self.noncurrentVersionTransitions) || self.noncurrentVersionTransitions.all(t, t.days < self.noncurrentVersionExpirationDays)",message="noncurrentVersionExpirationDays must be later than every noncurrent transition"
 // +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.expiredObjectDeleteMarker)",message="expirationDays and expiredObjectDeleteMarker cannot be in the same rule"
 type S3LifecycleRule struct {
-	// id names the rule; left out, Portico numbers it.
+	// id names the rule; if left out, Portico numbers it.
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('portico-')",message="rule ids that start with portico- are given by Portico; choose another id, or none"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +optional
 	ID string `json:"id,omitempty"`
-	// enabled false keeps the rule without effect; unset means true.
+	// enabled false keeps the rule without effect; if left out, it is true.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
-	// prefix of the objects' keys; left out, every object.
+	// prefix of the objects' keys; if left out, it is for every object.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Prefix string `json:"prefix,omitempty"`
@@ -223,7 +223,7 @@ type S3BucketStatus struct {
 // +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Bucket"
-// +kubebuilder:metadata:annotations="portico.dev/says=named {bucketName} / with a name that Portico picks|versioning=Enabled?with old versions of objects kept / without old versions of objects|!publicAccessBlock?closed to the public|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / forceDestroy=true?deleted with all objects in it when you delete it here / deleted when you delete it here, unless it has objects"
+// +kubebuilder:metadata:annotations="portico.dev/says=named {bucketName} / with a name that Portico picks|versioning=Enabled?with old versions of objects kept / !versioning&!adoptionPolicy=Adopt?without old versions of objects|!publicAccessBlock&!adoptionPolicy=Adopt?closed to the public|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / forceDestroy=true?deleted with all objects in it when you delete it here / deleted when you delete it here, unless it has objects"
 // +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"

@@ -9,7 +9,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.contentBasedDeduplication) || (has(self.fifoTopic) && self.fifoTopic)",message="contentBasedDeduplication needs fifoTopic: true"
 type SNSTopicSpec struct {
 	AWSSpec `json:",inline"`
-	// topicName is the topic's name in SNS, unique in the account and region. Left out, Portico picks
+	// topicName is the topic's name in SNS, unique in the account and region. If left out, Portico picks
 	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO topic. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -32,7 +32,7 @@ type SNSTopicSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	KMSMasterKeyID string `json:"kmsMasterKeyId,omitempty"`
-	// policy is the access policy, as JSON: who can publish and subscribe. Left out, only the AWS account of the topic can.
+	// policy is the access policy, as JSON: who can publish and subscribe. If left out, only the AWS account of the topic can.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=30720
 	// +optional
@@ -63,7 +63,7 @@ type SNSSubscription struct {
 	// rawMessageDelivery true delivers messages as they were published, without SNS's envelope.
 	// +optional
 	RawMessageDelivery bool `json:"rawMessageDelivery,omitempty"`
-	// filterPolicy is JSON that says which messages the queue gets, by their attributes. Left out, it gets all.
+	// filterPolicy is JSON that says which messages the queue gets, by their attributes. If left out, it gets all.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
@@ -109,7 +109,7 @@ type SNSSubscriptionStatus struct {
 // +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Topic"
-// +kubebuilder:metadata:annotations="portico.dev/says=named {topicName} / with a name that Portico picks|fifoTopic=true?in strict order (FIFO) / in no strict order|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted when you delete it here"
+// +kubebuilder:metadata:annotations="portico.dev/says=named {topicName} / with a name that Portico picks|fifoTopic=true?in strict order (FIFO) / in no strict order|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=queue"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,topicName,fifoTopic,subscriptions,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=queueRef,name,rawMessageDelivery,filterPolicy,contentBasedDeduplication,displayName,kmsMasterKeyId,policy,tags,region,adoptionPolicy,managementPolicy"

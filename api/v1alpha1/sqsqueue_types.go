@@ -12,7 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsDataKeyReusePeriodSeconds) || has(self.kmsMasterKeyId)",message="kmsDataKeyReusePeriodSeconds needs kmsMasterKeyId"
 type SQSQueueSpec struct {
 	AWSSpec `json:",inline"`
-	// queueName is the queue's name in SQS, unique in the account and region. Left out, Portico picks
+	// queueName is the queue's name in SQS, unique in the account and region. If left out, Portico picks
 	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO queue. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=80
@@ -62,7 +62,7 @@ type SQSQueueSpec struct {
 	// deadLetterQueue takes the messages that were received too often.
 	// +optional
 	DeadLetterQueue *SQSDeadLetterQueue `json:"deadLetterQueue,omitempty"`
-	// redriveAllowPolicy says which queues can use this one as their dead-letter queue. Left out, all of the account and
+	// redriveAllowPolicy says which queues can use this one as their dead-letter queue. If left out, all of the account and
 	// region can.
 	// +optional
 	RedriveAllowPolicy *SQSRedriveAllowPolicy `json:"redriveAllowPolicy,omitempty"`
@@ -153,7 +153,7 @@ type SQSQueueStatus struct {
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.queueURL`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Message queue"
-// +kubebuilder:metadata:annotations="portico.dev/says=named {queueName} / with a name that Portico picks|fifoQueue=true?in strict order (FIFO) / in no strict order|with messages kept for {messageRetentionPeriod}|deadLetterQueue?with a dead-letter queue|deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted with its messages when you delete it here"
+// +kubebuilder:metadata:annotations="portico.dev/says=named {queueName} / with a name that Portico picks|fifoQueue=true?in strict order (FIFO) / in no strict order|with messages kept for {messageRetentionPeriod}|deadLetterQueue?with a dead-letter queue|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted with its messages when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=queue"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,deadLetterQueue,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueArns,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"

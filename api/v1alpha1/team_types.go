@@ -59,7 +59,7 @@ type TeamSpec struct {
 	// +kubebuilder:validation:MaxLength=200
 	// +optional
 	Contact string `json:"contact,omitempty"`
-	// namespaces of the team; left out, one with the team's name. Portico creates those that do not exist. One that exists is
+	// namespaces of the team; if left out, it is one with the team's name. Portico creates those that do not exist. One that exists is
 	// taken only if it carries the label portico.dev/team=<team>. One that is taken out of the list stays, with everything in
 	// it, and loses what the team gave it: members, quotas, hostnames and AWS accounts.
 	// +kubebuilder:validation:MinItems=1
@@ -76,7 +76,7 @@ type TeamSpec struct {
 	// suspended takes from all members what goes beyond looking. What runs goes on.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
-	// providers are the AWS accounts that the team can use; left out, none. The AWSProvider decides too: its
+	// providers are the AWS accounts that the team can use; if left out, it has none. The AWSProvider decides too: its
 	// allowedNamespaces must select the team's namespaces, which have the labels portico.dev/team=<team> and
 	// portico.dev/aws=allowed.
 	// +kubebuilder:validation:MaxItems=50
@@ -87,7 +87,7 @@ type TeamSpec struct {
 	// quotas limit what each namespace of the team can hold; what is left out is not limited.
 	// +optional
 	Quotas *TeamQuotas `json:"quotas,omitempty"`
-	// hostnames that the team can request; left out, none. Each namespace gets them as its HostnameGrant.
+	// hostnames that the team can request; if left out, it has none. Each namespace gets them as its HostnameGrant.
 	// +optional
 	Hostnames *HostnameGrantSpec `json:"hostnames,omitempty"`
 	// defaults are what a new resource of the team gets where its request says nothing.
@@ -147,7 +147,7 @@ type TeamProvider struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
-	// regions that the team can use; left out, all that the AWSProvider allows.
+	// regions that the team can use; if left out, all that the AWSProvider allows.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=32

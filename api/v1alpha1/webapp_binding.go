@@ -15,7 +15,7 @@ type WebAppBinding struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
-	// prefix of the variables. Left out, it is the resource's name: of an SQSQueue orders the variables are ORDERS_URL,
+	// prefix of the variables. If left out, it is the resource's name: of an SQSQueue orders the variables are ORDERS_URL,
 	// ORDERS_ARN and so on.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
@@ -27,7 +27,7 @@ type WebAppBinding struct {
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
 	// user is whom the application signs in to a database as. Own is a user that only this application has, a DatabaseUser that Portico makes and drops
-	// with the binding. Master, and left out, is the database's master user, who can do everything in it.
+	// with the binding. Master, which it is if left out, is the database's master user, who can do everything in it.
 	// +optional
 	User BindingUser `json:"user,omitempty"`
 	// files gives the details as files instead of variables, below $SERVICE_BINDING_ROOT. There is one for each detail, in a folder for each
@@ -48,13 +48,13 @@ const (
 
 // WebAppBindingFiles are connection details as files.
 type WebAppBindingFiles struct {
-	// folder below $SERVICE_BINDING_ROOT; left out, the resource's name.
+	// folder below $SERVICE_BINDING_ROOT; if left out, it is the resource's name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +optional
 	Folder string `json:"folder,omitempty"`
-	// onChange is what happens when the details change. Restart, and left out, replaces the Pods one after the other. Reload changes the files and
+	// onChange is what happens when the details change. Restart, which it is if left out, replaces the Pods one after the other. Reload changes the files and
 	// leaves the Pods alone, for an application that reads them again; it takes about a minute.
 	// +optional
 	OnChange BindingChange `json:"onChange,omitempty"`

@@ -51,7 +51,7 @@ type WebAppSpec struct {
 	// autoscaling lets the number of Pods follow the CPU that they use, instead of replicas.
 	// +optional
 	Autoscaling *WebAppAutoscaling `json:"autoscaling,omitempty"`
-	// probes tell whether the application works. Left out, it is asked whether it accepts TCP connections on its port.
+	// probes tell whether the application works. If left out, it is asked whether it accepts TCP connections on its port.
 	// +optional
 	Probes *WebAppProbes `json:"probes,omitempty"`
 	// command replaces the image's entrypoint.
@@ -139,10 +139,10 @@ type WebAppEnvFrom struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.cpu) || !has(self.limits.cpu) || quantity(string(self.requests.cpu)).compareTo(quantity(string(self.limits.cpu))) <= 0",message="requests.cpu must not be more than limits.cpu"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.memory) || !has(self.limits.memory) || quantity(string(self.requests.memory)).compareTo(quantity(string(self.limits.memory))) <= 0",message="requests.memory must not be more than limits.memory"
 type WebAppResources struct {
-	// requests are kept free for each Pod. Left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
+	// requests are kept free for each Pod. If left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
 	// +optional
 	Requests *WebAppQuantities `json:"requests,omitempty"`
-	// limits of each Pod. Left out, the limit of memory is what is requested, and CPU has none.
+	// limits of each Pod. If left out, the limit of memory is what is requested, and CPU has none.
 	// +optional
 	Limits *WebAppQuantities `json:"limits,omitempty"`
 }
@@ -189,7 +189,7 @@ type WebAppProbes struct {
 	// liveness: a Pod that fails it is restarted.
 	// +optional
 	Liveness *WebAppProbe `json:"liveness,omitempty"`
-	// startup: until it succeeds for the first time the other two wait. Left out, it asks what readiness asks, for up to five
+	// startup: until it succeeds for the first time the other two wait. If left out, it asks what readiness asks, for up to five
 	// minutes.
 	// +optional
 	Startup *WebAppProbe `json:"startup,omitempty"`
@@ -197,12 +197,12 @@ type WebAppProbes struct {
 
 // WebAppProbe is one question asked again and again.
 type WebAppProbe struct {
-	// path is fetched by HTTP GET; an answer from 200 to 399 is a success. Left out, opening a TCP connection is.
+	// path is fetched by HTTP GET; an answer from 200 to 399 is a success. If left out, opening a TCP connection is.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="a path starts with /"
 	// +optional
 	Path string `json:"path,omitempty"`
-	// port to ask; left out, the application's.
+	// port to ask; if left out, it is the application's.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +optional

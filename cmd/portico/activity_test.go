@@ -9,7 +9,7 @@ func TestActivityIsListed(t *testing.T) {
 	const (
 		both = `{"items": [
 			{"time": "2026-01-02T03:00:05Z", "actor": "oidc:ann", "reason": "Changed", "message": "Ann\u001b[2J (oidc:ann) changed tags.", "count": 2, "kind": "S3Bucket", "namespace": "payments", "name": "a"},
-			{"time": "2026-01-02T02:54:05Z", "actor": "oidc:pat", "reason": "Created", "message": "oidc:pat asked for it.", "count": 1, "kind": "Team", "name": "growth"}]}`
+			{"time": "2026-01-02T02:54:05Z", "actor": "oidc:pat", "reason": "Created", "message": "oidc:pat requested it.", "count": 1, "kind": "Team", "name": "growth"}]}`
 		none = `{"items": []}`
 	)
 	p := newPortal(t)
@@ -22,7 +22,7 @@ func TestActivityIsListed(t *testing.T) {
 		shown, say string
 	}{
 		"activity -A":                      {0, "payments    S3Bucket   a        4m    2       Ann [2J (oidc:ann) changed tags.\n", ""},
-		"activity -n payments --limit 5":   {0, "            Team       growth   10m   1       oidc:pat asked for it.\n", ""},
+		"activity -n payments --limit 5":   {0, "            Team       growth   10m   1       oidc:pat requested it.\n", ""},
 		"activity -n payments --limit 501": {2, "", "--limit 501: want 1 to 500"},
 		"activity -A -n payments":          {2, "", "-A is every namespace"},
 		"activity -A -o json":              {0, `"actor": "oidc:pat"`, ""},

@@ -39,7 +39,7 @@ func TestWaitingSaysWhatIsInTheWay(t *testing.T) {
 		want         string
 	}{
 		{"until it is ready", snapshot(slow) + changed(slow) + changed(ready), slow, slow, nil, 0, waits + "Ready\nbucket a in payments is ready.\n"},
-		{"until what was changed a moment ago is ready", snapshot(generation(1, 0)) + changed(generation(2, 1)) + changed(generation(2, 0)), generation(2, 1), "", nil, 0, "In progress: Change not applied yet.\nReady\nbucket a in payments is ready.\n"},
+		{"until what was changed a moment ago is ready", snapshot(generation(1, 0)) + changed(generation(2, 1)) + changed(generation(2, 0)), generation(2, 1), "", nil, 0, "In progress: Your change is not applied yet.\nReady\nbucket a in payments is ready.\n"},
 		{"what is deleted instead", snapshot(slow) + left("u", "gone"), slow, slow, nil, 1, waits + deleted},
 		{"what is deleted before the watch begins", snapshot(), slow, slow, nil, 1, deleted},
 		{"what is made again instead", snapshot(slow) + changed(namesake), slow, namesake, nil, 1, waits + deleted},

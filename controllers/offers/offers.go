@@ -69,6 +69,7 @@ func New(kinds map[string]Fields, c cloud.Connector, now func() time.Time) *List
 // decide what is left of it.
 type key struct {
 	question, namespaceUID string
+	account                string
 	provider, team         int64
 	teamUID                types.UID
 }
@@ -80,7 +81,7 @@ func keyOf(q operatorapi.OfferQuery, s *cloud.Session) key {
 	}
 	k := key{
 		question:     strings.Join(append([]string{q.Kind, q.Namespace, q.Provider, q.Region, q.Field}, with...), "\x00"),
-		namespaceUID: s.Identity.NamespaceUID, provider: s.ProviderGeneration,
+		namespaceUID: s.Identity.NamespaceUID, account: s.AccountID, provider: s.ProviderGeneration,
 	}
 	if s.Team != nil {
 		k.team, k.teamUID = s.Team.Generation, s.Team.UID

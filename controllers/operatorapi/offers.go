@@ -26,6 +26,12 @@ const (
 	longestOfferQuery = 2048
 )
 
+// mostOffers is how many lists are read from AWS at once: reconciling goes first.
+const mostOffers = 4
+
+// offersBusy is said while others' lists are read.
+const offersBusy = "too many lists are being read from AWS: try again in a moment"
+
 type offerKey string
 
 func (k offerKey) String() string { return string(k) }
@@ -59,6 +65,12 @@ func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h handlers) offersOf(ctx context.Context, q operatorapi.OfferQuery) offerAnswer {
+	select {
+	case h.offerSlots <- struct{}{}:
+		defer func() { <-h.offerSlots }()
+	case <-ctx.Done():
+		return offerAnswer{Offers: operatorapi.Offers{Items: []operatorapi.Offer{}, Error: offersBusy}}
+	}
 	items, err := h.offers.List(ctx, q)
 	switch {
 	case errors.Is(err, offers.ErrUnknown):

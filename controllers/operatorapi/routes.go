@@ -32,6 +32,7 @@ type handlers struct {
 
 	offers     Offers // nil: nothing is listed
 	offerLooks *looks[offerKey, offerAnswer]
+	offerSlots chan struct{}
 }
 
 // routes returns all there are.

@@ -102,7 +102,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
 	v := handlers{
 		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now(),
-		offers: s.Offers, offerLooks: newOfferLooks(s.Now),
+		offers: s.Offers, offerLooks: newOfferLooks(s.Now), offerSlots: make(chan struct{}, mostOffers),
 	}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
 }

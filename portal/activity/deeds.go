@@ -13,7 +13,7 @@ import (
 )
 
 // Requests returns what creating is called.
-func Requests() []Deed { return []Deed{{Created, "asked for it"}} }
+func Requests() []Deed { return []Deed{{Created, "requested it"}} }
 
 // Deletes returns what deleting is called.
 func Deletes() []Deed { return []Deed{{Deleted, "deleted it"}} }
@@ -92,8 +92,8 @@ var asks = map[string]func(value any) Deed{
 	v1alpha1.AnnotationKeep:                 always(Kept, "asked to keep it"),
 	v1alpha1.AnnotationRestartRequestedAt:   always(Restarted, "restarted it"),
 	v1alpha1.AnnotationRollback:             always(RolledBack, "went back to an earlier version"),
-	v1alpha1.AnnotationReconcileRequestedAt: always(CheckRequested, "asked for a check"),
-	v1alpha1.AnnotationAcknowledgeRecreate:  always(RecreateRequested, "asked for a new one instead of the one that is gone"),
+	v1alpha1.AnnotationReconcileRequestedAt: always(CheckRequested, "requested a check"),
+	v1alpha1.AnnotationAcknowledgeRecreate:  always(RecreateRequested, "requested a new one instead of the one that is gone"),
 	v1alpha1.AnnotationPaused: func(value any) Deed {
 		if value == "true" {
 			return Deed{Paused, "paused it"}

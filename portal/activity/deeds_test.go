@@ -54,7 +54,7 @@ func TestPatchesAreNamedWithoutTheirValues(t *testing.T) {
 		"a button": {map[string]any{"metadata": map[string]any{"annotations": map[string]*string{"portico.dev/paused": nil}}}, "[{Resumed resumed it}]"},
 		"all of the buttons": {map[string]any{"metadata": map[string]any{"annotations": map[string]*string{
 			"portico.dev/restart-requested-at": new("x"), "portico.dev/rollback": new("3"), "portico.dev/reconcile-requested-at": new("x"), "portico.dev/acknowledge-recreate": new("1"),
-		}}}, "[{RecreateRequested asked for a new one instead of the one that is gone} {CheckRequested asked for a check} {Restarted restarted it} {RolledBack went back to an earlier version}]"},
+		}}}, "[{RecreateRequested requested a new one instead of the one that is gone} {CheckRequested requested a check} {Restarted restarted it} {RolledBack went back to an earlier version}]"},
 	} {
 		if got := fmt.Sprint(Patches(c.patch)); got != c.want {
 			t.Errorf("%s: %s, want %s", reason, got, c.want)

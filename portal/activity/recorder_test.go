@@ -98,7 +98,7 @@ func TestAnEventSaysWhoDidWhat(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	if second.Namespace != "default" || len(second.Name) > 253 || strings.Contains(second.Name, "..") || len(second.Note) > 1024 ||
-		strings.ContainsAny(second.Note, "\x1b\n\u202e") || !strings.HasSuffix(second.Note, " (oidc:eve) asked for it.") {
+		strings.ContainsAny(second.Note, "\x1b\n\u202e") || !strings.HasSuffix(second.Note, " (oidc:eve) requested it.") {
 		t.Errorf("%+v", second)
 	}
 	if third.Note != "system:serviceaccount:payments:ci deleted it." || third.Annotations[AnnotationActorName] != "" {

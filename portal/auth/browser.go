@@ -86,7 +86,7 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 			noteSession(r.Context(), renewal, "", Forbidden, "notAllowed")
 			b.log.WarnContext(r.Context(), "session refused", "error", err, "requestID", RequestID(r.Context()))
 			clearSession(w, r)
-			b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
+			b.pages.Problem(w, r, http.StatusForbidden, "You cannot sign in here", refused.Reason)
 		case errors.Is(err, errNotLoaded):
 			b.starting(w, r)
 		default:

@@ -185,7 +185,7 @@ func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back strin
 	outcome, reason := refusalOf(err)
 	noteSession(r.Context(), confirm, "", outcome, reason)
 	b.log.WarnContext(r.Context(), "a sign-in does not confirm its user", "error", err, "requestID", RequestID(r.Context()))
-	u := Unconfirmed{Status: http.StatusForbidden, Title: "You are not confirmed", Back: back}
+	u := Unconfirmed{Status: http.StatusForbidden, Title: "You are not signed in again", Back: back}
 	var refused *RefusedError
 	var answer *AnswerError
 	var provider *ProviderError

@@ -257,7 +257,7 @@ func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error) {
 	var provider *ProviderError
 	switch {
 	case errors.As(err, &refused):
-		b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
+		b.pages.Problem(w, r, http.StatusForbidden, "You cannot sign in here", refused.Reason)
 	case errors.As(err, &answer):
 		b.pages.Problem(w, r, answer.status(), "The identity provider did not sign you in", answer.detail())
 	case errors.As(err, &provider):
@@ -266,7 +266,7 @@ func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error) {
 		b.pages.Problem(w, r, http.StatusBadRequest, "This sign-in is no longer valid",
 			"It was begun in another window, took too long, or was used already. Sign in again.")
 	case errors.Is(err, ErrBadToken):
-		b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", "The identity provider's answer was not meant for this portal.")
+		b.pages.Problem(w, r, http.StatusForbidden, "You cannot sign in here", "The identity provider's answer was not meant for this portal.")
 	default:
 		b.pages.Problem(w, r, http.StatusInternalServerError, "Something went wrong", "The error has been logged.")
 	}

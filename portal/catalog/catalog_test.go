@@ -82,7 +82,7 @@ func TestKindsComeFromTheCRDs(t *testing.T) {
 
 func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 	fields := bucketKind(t).Fields
-	if f := field(t, fields, "providerRef"); !f.IsRef() || !f.Required || f.Label != "Provider" {
+	if f := field(t, fields, "providerRef"); !f.IsRef() || !f.Required || f.Label != "AWS account" {
 		t.Errorf("%+v", f)
 	}
 	if f := field(t, fields, "providerRef", "name"); field(t, fields, "providerRef").Fixed.Why == "" || !f.Required || f.Path != "spec.providerRef.name" {
@@ -112,7 +112,7 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	for name, want := range map[string]string{
-		"bucketName": "Bucket name", "kmsKeyID": "KMS key ID", "corsRules": "CORS rules", "providerRef": "Provider",
+		"bucketName": "Bucket name", "kmsKeyID": "KMS key ID", "corsRules": "CORS rules", "providerRef": "AWS account",
 		"blockPublicAcls": "Block public ACLs", "accessKeyIDRef": "Access key ID", "subnetIDs": "Subnet IDs", "id": "ID",
 		"assumeRoleARN": "Assume role ARN", "maxAgeSeconds": "Max age seconds", "ref": "Ref",
 	} {

@@ -8,7 +8,7 @@ import (
 
 // spelled are words that are not written as ordinary ones.
 var spelled = map[string]string{
-	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
+	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "arns": "ARNs", "az": "AZ", "cloudwatch": "CloudWatch", "oidc": "OIDC", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
 	"cpu": "CPU", "db": "DB", "dlq": "DLQ", "dns": "DNS", "ebs": "EBS", "ecr": "ECR", "fifo": "FIFO", "http": "HTTP",
 	"https": "HTTPS", "iam": "IAM", "id": "ID", "ids": "IDs", "iops": "IOPS", "ip": "IP", "kms": "KMS",
 	"rds": "RDS", "s3": "S3", "sns": "SNS", "sqs": "SQS", "sse": "SSE", "ssm": "SSM", "sts": "STS", "tls": "TLS", "ttl": "TTL", "url": "URL",
@@ -19,10 +19,11 @@ var spelled = map[string]string{
 var wholes = map[string]string{
 	"args": "Arguments", "configMapKeyRef": "ConfigMap key", "configMapRef": "ConfigMap", "env": "Environment variables",
 	"envFrom": "Environment sources", "maxDatabaseStorageGiB": "Largest database in GiB", "maxVolumeSizeGiB": "Largest volume in GiB",
-	"requireIMDSv2": "Require IMDSv2",
+	"requireIMDSv2": "Require IMDSv2", "provider": "AWS account", "providerRef": "AWS account", "providers": "AWS accounts",
+	"clusterProviderRef": "AWS account of the cluster",
 }
 
-// label turns a field's name into words: kmsKeyID → KMS key ID, providerRef → Provider.
+// label turns a field's name into words: kmsKeyID → KMS key ID, databaseRef → Database.
 func label(name string) string {
 	if s, ok := wholes[name]; ok {
 		return s
@@ -67,7 +68,7 @@ func isPlural(r []rune, i int) bool {
 // help returns the field's description as a sentence, without the field's name in front: "engine is the …" becomes "The …". Where
 // the rest would be no sentence, as of "environment of the namespace", the field's label stays in front.
 func help(name, description string) string {
-	s := oneLine(description)
+	s := strings.TrimSpace(strings.ReplaceAll(oneLine(description), "Immutable.", "")) // of which the input says what it means
 	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {
 		rest, ok := strings.CutPrefix(s, lead)
 		switch first, _, _ := strings.Cut(rest, " "); {

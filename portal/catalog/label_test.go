@@ -4,7 +4,7 @@ import "testing"
 
 func TestHelpIsASentence(t *testing.T) {
 	for _, c := range []struct{ name, description, want string }{
-		{"engine", "engine is the database engine. Immutable.", "The database engine. Immutable."},
+		{"engine", "engine is the database engine.", "The database engine."},
 		{"tags", "tags are names and values.", "Names and values."},
 		{"visibility", "visibility: internal is\nfor the VPC.", "Internal is for the VPC."},
 		{"forceDestroy", "forceDestroy lets deletion empty the bucket.", "Lets deletion empty the bucket."},

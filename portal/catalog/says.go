@@ -75,7 +75,7 @@ func (p Phrase) Tells() []string {
 		all = append(all, m[1])
 	}
 	for _, t := range p.When {
-		if t.Value != "" {
+		if t.Value != "" && !t.Not {
 			all = append(all, t.Field)
 		}
 	}

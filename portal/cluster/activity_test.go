@@ -32,7 +32,7 @@ func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 		do     func(context.Context, *Cluster)
 		want   string // reason and note
 	}{
-		"a create":        {201, false, func(ctx context.Context, c *Cluster) { _, _ = c.Create(ctx, dev, ref.Kind, obj, false) }, "Created oidc:dev asked for it."},
+		"a create":        {201, false, func(ctx context.Context, c *Cluster) { _, _ = c.Create(ctx, dev, ref.Kind, obj, false) }, "Created oidc:dev requested it."},
 		"a preview":       {201, false, func(ctx context.Context, c *Cluster) { _, _ = c.Create(ctx, dev, ref.Kind, obj, true) }, ""},
 		"invalid":         {422, false, func(ctx context.Context, c *Cluster) { _, _ = c.Create(ctx, dev, ref.Kind, obj, false) }, ""},
 		"no right":        {201, true, func(ctx context.Context, c *Cluster) { _, _ = c.Create(ctx, dev, ref.Kind, obj, false) }, ""},

@@ -4,11 +4,17 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 )
+
+// longestOfferPath is the longest question that the operator takes, about.
+const longestOfferPath = 2000
 
 // Offers returns what an AWS account has for a field of a request, to a caller who can create or change objects of the kind in the
 // namespace; others get a *ForbiddenError. Of hosted zones it is those that the team's grant allows.
@@ -21,6 +27,9 @@ func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, 
 		return operator.Offers{}, err
 	}
 	q.Kind = k.Name
+	if len(validation.IsDNS1123Subdomain(q.Provider)) > 0 || len(q.Path()) > longestOfferPath {
+		return operator.Offers{}, nil // nothing has such a name
+	}
 	offers := c.operator.Offers(ctx, q)
 	if k.Name != hostnameKind {
 		return offers, nil
@@ -29,8 +38,15 @@ func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	if err != nil {
 		return operator.Offers{}, err
 	}
+	allowed := v1alpha1.HostnameGrantSpec{}
+	if grant != nil {
+		allowed = *grant
+	}
+	if q.Field != "zoneId" { // a grant limits where hostnames are, and not where certificates are validated
+		allowed.Zones = nil
+	}
 	offers.Items = slices.DeleteFunc(slices.Clone(offers.Items), func(o operatorapi.Offer) bool {
-		return grant == nil || !usable(*grant, o.Value, o.Facts[operatorapi.FactDomain])
+		return !usable(allowed, o.Value, o.Facts[operatorapi.FactDomain])
 	})
 	return offers, nil
 }

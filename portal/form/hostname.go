@@ -39,7 +39,7 @@ func (b builder) suggestHostnames(fields []views.Field) {
 		return
 	}
 	fields[i].Suggestions = suggestions(b.Grant.Suffixes)
-	fields[i].Hint = "Such as shop." + b.Grant.Suffixes[0] + ". " + grantWords(b.Team.Name, *b.Grant)
+	fields[i].Hint = "For example shop." + b.Grant.Suffixes[0] + ". " + grantWords(b.Team.Name, *b.Grant)
 }
 
 // narrowed returns the field with the choices that the grant leaves. A default that it does not allow is none.

@@ -17,21 +17,23 @@ func TestARequestIsSaidInASentence(t *testing.T) {
 	for _, c := range []struct{ kind, spec, want, also string }{
 		{
 			"RDSInstance", "{engine: postgres, engineVersion: '16', dbInstanceClass: db.t3.micro, allocatedStorage: 20, backupRetentionPeriod: 7, port: 5433, deletionPolicy: Delete, providerRef: {name: main}}",
-			"Database: postgres 16, on db.t3.micro, with 20 GiB, private, backed up for 7 days, deleted with a final snapshot when you delete it here.", "Port 5433",
+			"Database: postgres 16, on db.t3.micro, with 20 GiB, private, encrypted, backed up for 7 days, deleted with a final snapshot when you delete it here.", "Port 5433",
 		},
 		{
 			"RDSInstance", "{engine: mysql, dbInstanceClass: db.t3.micro, allocatedStorage: 20, maxAllocatedStorage: 100, backupRetentionPeriod: 0, multiAZ: true, publiclyAccessible: true, deletionPolicy: Retain, tags: {b: '2', a: '1'}}",
-			"Database: mysql in the version that AWS prefers, on db.t3.micro, with 20 GiB that grow up to 100 GiB, with a standby in another zone, reachable from the internet, without backups, kept in AWS when you delete it here.", "Tags a=1, b=2",
+			"Database: mysql in the version that AWS prefers, on db.t3.micro, with 20 GiB that grow up to 100 GiB, with a standby in another zone, reachable from the internet, encrypted, without backups, kept in AWS when you delete it here.", "Tags a=1, b=2",
 		},
 		{
 			"S3Bucket", "{versioning: Enabled, forceDestroy: true, lifecycleRules: [{id: old, expirationDays: 30}, {id: older, prefix: logs/}]}",
 			"Bucket: with a name that Portico picks, with old versions of objects kept, closed to the public, deleted with all objects in it when you delete it here.", "Lifecycle rules",
 		},
-		{"EC2Instance", "{instanceType: t3.micro, imageSSMParameter: /x, securityGroupIDs: [sg-1, sg-2], state: Running}", "Virtual machine: t3.micro, from the image that /x names, terminated with its volumes when you delete it here.", "Security group IDs sg-1, sg-2"},
+		{"EC2Instance", "{instanceType: t3.micro, imageSSMParameter: /x, securityGroupIDs: [sg-1, sg-2], state: Running}", "Virtual machine: t3.micro, from the image that /x names, terminated when you delete it here.", "Security group IDs sg-1, sg-2"},
 		{"SQSQueue", "{queueName: jobs.fifo, fifoQueue: true, deadLetterQueue: {targetRef: {name: lost}, maxReceiveCount: 3}}", "Message queue: named jobs.fifo, in strict order (FIFO), with a dead-letter queue, deleted with its messages when you delete it here.", "Dead letter queue max receive count 3, target lost"},
 		{"WebApp", "{image: 'example.com/shop:1', replicas: 3, port: 8080, bindings: [{kind: S3Bucket, name: files}]}", "Web app: example.com/shop:1, 3 copies, listening on port 8080, inside the cluster only.", "Bindings kind S3Bucket, name files"},
 		{"GatewayHostnameRequest", "{hostname: shop.example.com, zoneId: Z1, environment: prod}", "Hostname: shop.example.com, reachable from the internet, for the environment prod, in the hosted zone Z1.", ""},
 		{"DatabaseUser", "{databaseRef: {name: ledger}, access: Read}", "Database user: in the database ledger, that reads, signing in with a password, dropped when you delete it here.", ""},
+		{"S3Bucket", "{bucketName: theirs, adoptionPolicy: Adopt, managementPolicy: Observe}", "Bucket: named theirs, only observed: Portico changes and deletes nothing in AWS.", "Adoption policy Adopt"},
+		{"EC2Instance", "{instanceType: t3.micro, disableApiTermination: true}", "Virtual machine: t3.micro, protected from deletion.", ""},
 		{"Team", "{title: Growth, members: [{users: [a]}]}", "", "Title Growth"},
 	} {
 		k, _ := catalogtest.Kinds(t).ByName(c.kind)

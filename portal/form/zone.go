@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -35,25 +37,45 @@ func (d Draft) WantsZone() bool {
 	return d.namesItself() && d.Edit == nil && catalog.TextAt(d.Object, "spec", "hostname") != "" && catalog.TextAt(d.Object, "spec", "providerRef", "name") != ""
 }
 
-// WithZone returns the draft with the hosted zone that its hostname lies in, if none is entered. An error says why there is none, or what
-// is wrong with the one that is entered. all are the zones of the account.
-func (d Draft) WithZone(all []Zone) (Draft, catalog.FieldErrors) {
+// Internal reports whether the draft is for a hostname that the internet does not see.
+func (d Draft) Internal() bool {
+	return catalog.TextAt(d.Object, "spec", "visibility") == string(v1alpha1.Internal)
+}
+
+// WithZone returns the draft with the hosted zone that its hostname lies in, if none is entered, and with the public one that a private
+// one needs. An error says why there is none, or what is wrong with the one that is entered. all are the zones that hostnames can be in,
+// and public those in which certificates can be validated.
+func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	name, err := dnsname.Parse(catalog.TextAt(d.Object, "spec", "hostname"))
 	if err != nil {
 		return d, nil // which is said of the hostname
 	}
-	internal := catalog.TextAt(d.Object, "spec", "visibility") == string(v1alpha1.Internal)
+	internal := d.Internal()
 	holding := slices.DeleteFunc(slices.Clone(all), func(z Zone) bool { return !name.Within(z.Domain) || z.Private && !internal })
+	var zone Zone
+	enter := map[string]string{}
 	if id := catalog.TextAt(d.Object, "spec", "zoneId"); id != "" {
-		return d, misplaced(name, id, all, holding)
+		if wrong := misplaced(name, id, all, holding); len(wrong) > 0 {
+			return d, wrong
+		}
+		if i := slices.IndexFunc(holding, func(z Zone) bool { return z.ID == id }); i >= 0 {
+			zone = holding[i]
+		}
+	} else {
+		var wrong string
+		if zone, wrong = closest(name, holding, internal); wrong != "" {
+			return d, catalog.FieldErrors{{Field: ZoneField, Message: wrong}}
+		}
+		enter[ZoneField] = zone.ID
+		if !zone.Private {
+			enter[ValidationZoneField] = "" // it is for private zones only
+		}
 	}
-	zone, wrong := closest(name, holding, internal)
-	if wrong != "" {
-		return d, catalog.FieldErrors{{Field: ZoneField, Message: wrong}}
-	}
-	enter := map[string]string{ZoneField: zone.ID}
-	if public, none := closest(name, holding, false); zone.Private && none == "" && catalog.TextAt(d.Object, "spec", "validationZoneId") == "" {
-		enter[ValidationZoneField] = public.ID
+	if zone.Private && catalog.TextAt(d.Object, "spec", "validationZoneId") == "" {
+		public = slices.DeleteFunc(slices.Clone(public), func(z Zone) bool { return z.Private || !name.Within(z.Domain) })
+		if found, none := closest(name, public, false); none == "" {
+			enter[ValidationZoneField] = found.ID
+		}
 	}
 	return d.with(enter), nil
 }
@@ -102,17 +124,34 @@ func list(zones []Zone) string {
 	return strings.Join(words, ", ")
 }
 
-// with returns the draft with values entered in its inputs; of YAML, in the object.
+// with returns the draft with values entered in fields of spec, "" for none.
 func (d Draft) with(entered map[string]string) Draft {
-	if d.inYAML {
+	if len(entered) == 0 {
 		return d
 	}
-	values := maps.Clone(d.values)
+	if !d.inYAML {
+		values := maps.Clone(d.values)
+		for name, value := range entered {
+			values.Set(name, value)
+		}
+		if d.base != "" {
+			values.Set("base", d.base)
+		}
+		return d.fromForm(values)
+	}
+	obj := d.Object.DeepCopy()
 	for name, value := range entered {
-		values.Set(name, value)
+		path := strings.Split(name, ".")
+		if value == "" {
+			unstructured.RemoveNestedField(obj.Object, path...)
+		} else if err := unstructured.SetNestedField(obj.Object, value, path...); err != nil {
+			return d // spec is no object, which is said elsewhere
+		}
 	}
-	if d.base != "" {
-		values.Set("base", d.base)
+	text, err := catalog.ToYAML(obj)
+	if err != nil {
+		return d
 	}
-	return d.fromForm(values)
+	d.Object, d.yaml = obj, string(text)
+	return d
 }

@@ -200,6 +200,9 @@ func (c *Client) after(q question, words any, err error) any {
 		c.log.Info("the operator answers again")
 	}
 	c.away = false
+	if offers, ok := words.(Offers); ok && offers.Pending {
+		return words // AWS may have answered by the next time
+	}
 	c.remember(q, answer{words, now.Add(shared)})
 	return words
 }

@@ -87,7 +87,7 @@ func (c *Client) get(ctx context.Context, at *place, q question, read reader) (a
 	switch resp.StatusCode {
 	case http.StatusOK:
 		return read(body)
-	case http.StatusNotFound:
+	case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // it answers: what was asked is the trouble
 		return read(nil)
 	case http.StatusUnauthorized:
 		c.kubernetes.Drop(token) // the ServiceAccount was replaced: the next question mints

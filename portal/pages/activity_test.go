@@ -40,8 +40,8 @@ func happened(f *fakeCluster) *fakeCluster {
 		done("", "growth", activity.Changed, "Pat (oidc:admin) changed members.", 1, 10*time.Second),
 		done("payments", "invoices", activity.Changed, "Ann (oidc:ann) changed tags and versioning.", 3, time.Minute),
 		done("payments", "gone", activity.Deleted, "Ann (oidc:ann) deleted it.", 1, 2*time.Minute),
-		done("search", "index", activity.Created, "oidc:<b>bob</b> asked for it.", 1, 3*time.Minute),
-		done("payments", "gone", activity.Created, "Ann (oidc:ann) asked for it.", 1, 4*time.Minute),
+		done("search", "index", activity.Created, "oidc:<b>bob</b> requested it.", 1, 3*time.Minute),
+		done("payments", "gone", activity.Created, "Ann (oidc:ann) requested it.", 1, 4*time.Minute),
 	}
 	return f
 }
@@ -69,7 +69,7 @@ func TestRecentActivityIsShownToThoseWhoMayListEvents(t *testing.T) {
 		"nothing was done": {developer, "/teams/search/about", []string{"list search"}, nil, []string{changed}},
 		"all of it": {
 			platformAdmin, "/admin/activity", nil,
-			[]string{changed, "changed members", "oidc:&lt;b&gt;bob&lt;/b&gt; asked for it", `href="/teams/search"`, `href="/teams/_platform/teams/growth"`},
+			[]string{changed, "changed members", "oidc:&lt;b&gt;bob&lt;/b&gt; requested it", `href="/teams/search"`, `href="/teams/_platform/teams/growth"`},
 			[]string{"It is as asked for", "<b>bob", "You are not allowed to see all of these"},
 		},
 		"an admin who may not list events everywhere": {
@@ -116,9 +116,9 @@ func TestRecentActivityOfATeam(t *testing.T) {
 // TestWhoRequestedItIsToldOnce: the activity has the events as long as they last, and the object's own record after that.
 func TestWhoRequestedItIsToldOnce(t *testing.T) {
 	f := busySite(t)
-	f.events = []*corev1.Event{done("payments", "invoices", activity.Created, "Ann (oidc:ann) asked for it.", 1, time.Minute)}
+	f.events = []*corev1.Event{done("payments", "invoices", activity.Created, "Ann (oidc:ann) requested it.", 1, time.Minute)}
 	html := visit(t, f, developer, atInvoices+"?tab=activity").Body.String()
-	lacks(t, html, "<b>Requested</b> <p>Ann (oidc:ann) asked for it.</p>")
+	lacks(t, html, "<b>Requested</b> <p>Ann (oidc:ann) requested it.</p>")
 	if strings.Count(html, "<b>Requested</b>") != 1 || strings.Contains(html, "<b>Created</b>") {
 		t.Error("it is told twice")
 	}

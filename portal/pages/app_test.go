@@ -251,7 +251,7 @@ func TestChangesOfAnApplication(t *testing.T) {
 		"restarting against a policy":           {with(func(f *fakeCluster) { f.policy = policy }), "/restart", nil, 422, "Exceeded quota: pods.", nil, nil},
 		"restarting without the right":          {noRight, "/restart", nil, 403, "You are not allowed to patch webapps", nil, nil},
 		"rolling back":                          {shopSite, "/rollback", url.Values{"revision": {"2"}}, 303, "", []string{"metadata", "annotations", "portico.dev/rollback"}, "2"},
-		"rolling back to what is asked for":     {shopSite, "/rollback", url.Values{"revision": {"3"}}, 422, "asked for already: nothing was changed.", []string{"metadata", "annotations", "portico.dev/rollback"}, nil},
+		"rolling back to what is asked for":     {shopSite, "/rollback", url.Values{"revision": {"3"}}, 422, "already the one you requested. Nothing was changed.", []string{"metadata", "annotations", "portico.dev/rollback"}, nil},
 		"rolling back to what is not kept":      {shopSite, "/rollback", url.Values{"revision": {"77"}}, 422, "does not keep this version any more", []string{"metadata", "annotations", "portico.dev/rollback"}, nil},
 		"rolling back to no number":             {shopSite, "/rollback", url.Values{"revision": {script}}, 422, "does not keep this version any more", nil, nil},
 		"rolling back without the right":        {noRight, "/rollback", url.Values{"revision": {"2"}}, 403, "You are not allowed to patch webapps", nil, nil},

@@ -79,7 +79,7 @@ func TestStepsFoldOnceAllAreDone(t *testing.T) {
 		"/teams/payments/s3buckets/invoices": true, "/teams/payments/s3buckets/ledger-archive": false, "/teams/payments/s3buckets/import-tmp": false,
 	} {
 		html := visit(t, busySite(t), developer, path).Body.String()
-		if got := strings.Contains(html, `<details id="progress-done"`); got != folded || strings.Contains(html, "All steps done") != folded || !strings.Contains(html, `<ol class="steps">`) {
+		if got := !strings.Contains(html, `<details id="progress" class="card steps-fold" open>`); got != folded || strings.Contains(html, "All steps done") != folded || !strings.Contains(html, `<ol class="steps">`) {
 			t.Errorf("%s: folded %v, want %v", path, got, folded)
 		}
 	}

@@ -9,16 +9,16 @@ import (
 func TestInputsTellWhenTheyCount(t *testing.T) {
 	page := post(t, newFake(t), askApp, app("add spec.env")).Body.String()
 	lacks(t, page, `data-field="spec.env[0].value" data-when="spec.env[0].valueFrom empty"`, `data-when="spec.env[0].value empty"`,
-		`data-when="spec.env[0].valueFrom.configMapKeyRef empty"`, "Instead of")
+		`data-when="spec.env[0].valueFrom.configMapKeyRef empty"`, "not both.")
 	lacks(t, visit(t, busySite(t), developer, ask).Body.String(),
-		`data-when="spec.encryption.algorithm is aws:kms aws:kms:dsse"`, "Only with algorithm aws:kms or aws:kms:dsse.")
+		`data-when="spec.encryption.algorithm is aws:kms aws:kms:dsse"`, "Applies only if algorithm is aws:kms or aws:kms:dsse.")
 	lacks(t, visit(t, newFake(t), developer, "/teams/payments/new/sqsqueues").Body.String(),
-		`data-when="spec.fifoQueue is true"`, "Only with FIFO queue set to yes.", `data-when="spec.kmsMasterKeyId is"`, "Only with KMS master key ID.")
+		`data-when="spec.fifoQueue is true"`, "Applies only if FIFO queue is yes.", `data-when="spec.kmsMasterKeyId is"`, "Applies only if KMS master key ID is set.")
 }
 
 func TestInputsTakeUnits(t *testing.T) {
 	page := visit(t, newFake(t), developer, "/teams/payments/new/rdsinstances").Body.String()
-	lacks(t, page, `<span aria-hidden="true">GiB</span>`, "Such as 20, 20 GiB or 1 TiB.")
+	lacks(t, page, `<span aria-hidden="true">GiB</span>`, "For example 20, 20 GiB or 1 TiB.")
 	const queues = "/teams/payments/new/sqsqueues"
 	lacks(t, post(t, newFake(t), queues, filled("yaml", "spec.visibilityTimeout", "5m")).Body.String(), "visibilityTimeout: 300")
 	lacks(t, post(t, newFake(t), queues, filled("review", "spec.visibilityTimeout", "5 moons")).Body.String(),

@@ -51,14 +51,14 @@ func TestAnEditIsReviewedAsWhatChanges(t *testing.T) {
 	if got := catalog.TextAt(f.objects[0], "spec", "versioning"); got != "Suspended" {
 		t.Errorf("versioning is %q", got)
 	}
-	lacks(t, visit(t, f, developer, atInvoices+"?applied=3").Body.String(), "Change not applied yet.")
+	lacks(t, visit(t, f, developer, atInvoices+"?applied=3").Body.String(), "Your change is not applied yet.")
 }
 
 func TestThePageOfAnObjectKnowsOfAChangeBeforeTheCacheDoes(t *testing.T) {
 	f := busySite(t)
-	lacks(t, visit(t, f, developer, atInvoices+"?applied=3").Body.String(), "Change not applied yet.")
+	lacks(t, visit(t, f, developer, atInvoices+"?applied=3").Body.String(), "Your change is not applied yet.")
 	for _, known := range []string{"", "?applied=2", "?applied=x", "?applied=99999999999999"} {
-		if strings.Contains(visit(t, f, developer, atInvoices+known).Body.String(), "Change not applied yet.") {
+		if strings.Contains(visit(t, f, developer, atInvoices+known).Body.String(), "Your change is not applied yet.") {
 			t.Errorf("%q makes a change of what was observed", known)
 		}
 	}

@@ -32,7 +32,7 @@ func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
 		"a list with all":                   {without(), developer, "/teams/payments", "", "Without what you are not allowed to list"},
 		"a list of that kind":               {noQueues, developer, "/teams/payments?kind=sqsqueues", `<option value="sqsqueues" selected>`, ""},
 		"a list of another kind":            {noQueues, developer, "/teams/payments?kind=s3buckets", "", "Without what you are not allowed to list"},
-		"a list that seems empty":           {nothingElse, developer, "/teams/search", "Nothing here that you may see", "no resources yet"},
+		"a list that seems empty":           {nothingElse, developer, "/teams/search", "Nothing here that you can see", "no resources yet"},
 		"the list of all teams":             {noQueues, developer, "/teams/-", "Without what you are not allowed to list: message queue of payments.", ""},
 		"the list of one of all teams":      {noQueues, developer, "/teams/-?team=search", "", "Without what you are not allowed to list"},
 		"teams":                             {noQueues, developer, "/teams", "not counted, because you have no access to them: message queue", ""},

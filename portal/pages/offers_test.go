@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -85,6 +86,24 @@ func TestInputsSayWhereTheirListIs(t *testing.T) {
 	}
 }
 
+// A zone is found for YAML too, and asked for again while AWS takes its time.
+func TestAHostedZoneIsFoundForYAML(t *testing.T) {
+	f := hostnameSite(t)
+	f.grant.Zones = nil
+	f.offers = offering(operatorapi.Offer{Value: "ZONE", Facts: map[string]string{operatorapi.FactDomain: "example.com"}})
+	form := url.Values{"do": {"review"}, "yaml": {`apiVersion: portico.dev/v1alpha1
+kind: GatewayHostnameRequest
+metadata: {name: new}
+spec: {providerRef: {name: aws-prod}, hostname: new.payments.example.com, environment: prod, visibility: internet-facing}`}}
+	lacks(t, post(t, f, askHostname, form).Body.String(), "zoneId: ZONE")
+	f.offers = operator.Offers{Known: true, Offers: operatorapi.Offers{Pending: true}}
+	f.offered = nil
+	lacks(t, post(t, f, askHostname, form).Body.String(), "AWS has not answered yet which hosted zones there are")
+	if len(f.offered) != 4 {
+		t.Errorf("asked %d times", len(f.offered))
+	}
+}
+
 func TestAHostedZoneIsFound(t *testing.T) {
 	zone := func(id, domain, private string) operatorapi.Offer {
 		facts := map[string]string{operatorapi.FactDomain: domain}
@@ -104,6 +123,7 @@ func TestAHostedZoneIsFound(t *testing.T) {
 	}{
 		"the closest":               {zones, "new.payments.example.com", "", "", 200, []string{"zoneId: ZNARROW"}},
 		"inside":                    {zones, "new.payments.example.com", "", "internal", 200, []string{"zoneId: ZINSIDE", "validationZoneId: ZNARROW"}},
+		"inside, as entered":        {zones, "new.payments.example.com", "ZINSIDE", "internal", 200, []string{"zoneId: ZINSIDE", "validationZoneId: ZNARROW"}},
 		"one that is entered":       {zones, "new.payments.example.com", "ZWIDE", "", 200, []string{"zoneId: ZWIDE"}},
 		"one of another domain":     {offering(zone("ZOTHER", "example.org", "")), "new.payments.example.com", "ZOTHER", "", 422, []string{"new.payments.example.com is not in the domain of this hosted zone, example.org"}},
 		"a private one":             {zones, "new.payments.example.com", "ZINSIDE", "", 422, []string{"this hosted zone is private", "ZNARROW"}},

@@ -360,8 +360,8 @@ func TestASignInThatConfirmsNobodySaysHowToGoOn(t *testing.T) {
 	p := New(newFake(t), Reach{}, nil)
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(auth.WithIdentity(t.Context(), developer), "GET", "/auth/callback", nil)
-	p.Unconfirmed(w, r, auth.Unconfirmed{Status: 403, Title: "You are not confirmed", Detail: "somebody else", Back: atSecrets, EndSession: "https://id.example.com/logout"})
-	lacks(t, w.Body.String(), "You are not confirmed", "Somebody else.", `href="`+atSecrets+`"`, `href="https://id.example.com/logout"`, "Nothing was changed")
+	p.Unconfirmed(w, r, auth.Unconfirmed{Status: 403, Title: "You are not signed in again", Detail: "somebody else", Back: atSecrets, EndSession: "https://id.example.com/logout"})
+	lacks(t, w.Body.String(), "You are not signed in again", "Somebody else.", `href="`+atSecrets+`"`, `href="https://id.example.com/logout"`, "Nothing was changed")
 	if w.Code != http.StatusForbidden {
 		t.Errorf("answers %d", w.Code)
 	}

@@ -11,11 +11,11 @@ import (
 
 // endings say why somebody has to sign in again: a title, and a sentence.
 var endings = map[auth.Ending][2]string{
-	auth.Rested:    {"Your session has ended", "You were away for longer than a session waits."},
-	auth.Over:      {"Your session has ended", "Sessions last for a limited time, used or not."},
+	auth.Rested:    {"Your session has ended", "You were inactive for too long."},
+	auth.Over:      {"Your session has ended", "Every session ends after some hours, also while you use it."},
 	auth.SignedOut: {"You are signed out", "You signed out, here or in another window."},
-	auth.Lapsed:    {"Your session has ended", "Your organisation's sign-in page did not renew it and wants you to sign in again."},
-	auth.Another:   {"Your session has ended", "Your organisation's sign-in page knows you as somebody else now. Sign in to go on as them."},
+	auth.Lapsed:    {"Your session has ended", "Your organisation asks you to sign in again."},
+	auth.Another:   {"Your session has ended", "Somebody else has signed in to your organisation in this browser. Sign in to continue as them."},
 	auth.ByAdmin:   {"Your session has ended", "An administrator ended your sessions, here and everywhere else."},
 }
 

@@ -15,7 +15,7 @@ func TestWhatIsGoneFromAWSIsNotSaidToBeThere(t *testing.T) {
 	asks := visit(t, f, developer, "/teams/payments/s3buckets/lost/delete").Body.String()
 	lacks(t, asks, "arn:aws:s3:::lost is gone from AWS already")
 	for _, html := range []string{page, tree, asks} {
-		for _, wrong := range []string{"Exists in AWS", "There\n", ">There<", "Permanently deleted from AWS"} {
+		for _, wrong := range []string{"Created in AWS", "There\n", ">There<", "Permanently deleted from AWS"} {
 			if strings.Contains(html, wrong) {
 				t.Errorf("it says %q", wrong)
 			}

@@ -23,11 +23,11 @@ func (f Facts) Phase() (phase.Phase, string) {
 	case f.Deleting:
 		return phase.Deleting, whileDeleting(ready)
 	case f.Paused || f.Condition(v1alpha1.ConditionPaused).True():
-		return phase.Paused, "Portico leaves it alone until it is resumed."
+		return phase.Paused, "Portico changes nothing until you resume it."
 	case f.Observed < 0:
-		return phase.InProgress, "Requested; waiting for Portico to start."
+		return phase.InProgress, "Requested. Portico starts in a moment."
 	case f.Observed < f.Generation:
-		return phase.InProgress, "Change not applied yet."
+		return phase.InProgress, "Your change is not applied yet."
 	case stalled.True():
 		return phase.NeedsYou, humanize.Sentence(stalled.Message)
 	case ready.True():

@@ -21,13 +21,13 @@ func TestPhaseFollowsKstatus(t *testing.T) {
 	}{
 		{
 			"fresh object: the CRD's default says nobody has looked", meta + "}\nstatus: {observedGeneration: -1}",
-			phase.InProgress, "Requested; waiting for Portico to start.",
+			phase.InProgress, "Requested. Portico starts in a moment.",
 		},
-		{"no status at all", meta + "}", phase.InProgress, "Requested; waiting for Portico to start."},
+		{"no status at all", meta + "}", phase.InProgress, "Requested. Portico starts in a moment."},
 		{"ready", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}", phase.Ready, ""},
 		{
 			"ready, but of an older generation", meta + "}\nstatus: {observedGeneration: 1, conditions: [" + ready + "]}",
-			phase.InProgress, "Change not applied yet.",
+			phase.InProgress, "Your change is not applied yet.",
 		},
 		{
 			"stalled", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
@@ -44,7 +44,7 @@ status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reas
 			phase.InProgress, "Waiting for S3.",
 		},
 		{"paused wins over ready", meta + `, annotations: {portico.dev/paused: "true"}}
-status: {observedGeneration: 2, conditions: [` + ready + "]}", phase.Paused, "Portico leaves it alone until it is resumed."},
+status: {observedGeneration: 2, conditions: [` + ready + "]}", phase.Paused, "Portico changes nothing until you resume it."},
 		{
 			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
 			phase.Deleting, "Deleting what belongs to it.",

@@ -21,7 +21,7 @@ func TestATeamSeesWhoDidWhat(t *testing.T) {
 
 	x.signIn("payments-dev", "payments")
 	bucket := x.request("seen", "payments-seen-1", "Enabled")
-	watcher.await(`#activity`, "asked for it.")
+	watcher.await(`#activity`, "requested it.")
 	watcher.await(`#activity a[href="`+s3one+`seen"]`, "seen")
 	x.posts(`form[action$="/pause"] button`)
 	x.posts(`form[action$="/resume"] button`)

@@ -48,11 +48,12 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.await(`.pods`, "Running and ready")
 	x.await(`.glance`, "of 100m reserved")
 	x.await(`.glance`, "of 256 MiB limit")
-	x.await(`#progress-done summary`, "All steps done")
-	if got := eval[int](x, `document.querySelectorAll("#progress-done .steps li").length - document.querySelectorAll("#progress-done[open]").length`); got < 3 {
+	x.await(`#progress summary`, "All steps done")
+	x.still()
+	x.goTo(at)
+	if got := eval[int](x, `document.querySelectorAll("#progress:not([open]) .steps li").length`); got < 3 {
 		t.Errorf("%d steps are folded", got)
 	}
-	x.still()
 	x.every("app")
 
 	x.fill(`#replicas`, "3")

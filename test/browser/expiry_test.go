@@ -52,7 +52,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	detail.loses("portico_local_dex", world.Issuer) // it will ask for the password
 	reloaded.do(chromedp.Reload())
 	reloaded.await(`main h1`, "Your session has ended")
-	reloaded.await(`main`, "You were away for longer than a session waits.")
+	reloaded.await(`main`, "You were inactive for too long.")
 	plain.click(`.go button[value="review"]`)
 	plain.await(`main`, "in another tab, then load this page again")
 	plain.shot("plain")

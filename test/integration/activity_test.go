@@ -61,7 +61,7 @@ func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 	p.call(t, stranger, "DELETE", base+"/"+name, nil).want(t, http.StatusForbidden)
 	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusOK)
 	want := []string{
-		"payments Changed %s changed tags.", "payments Created %s asked for it.", "payments Deleted %s deleted it.",
+		"payments Changed %s changed tags.", "payments Created %s requested it.", "payments Deleted %s deleted it.",
 	}
 	var got []string
 	await(t, "the events", func() (bool, string) {

@@ -155,14 +155,14 @@
     const [value, label] = line.split("\t");
     return new Option(label || value, value);
   };
-  const choices = async (input, from, tries) => {
-    const list = input.list, said = document.getElementById(list.id + "-note");
+  const choices = async (input, list, from, tries) => {
+    const said = document.getElementById(list.id + "-note");
     const say = (text) => { if (said) said.textContent = text; };
     const answer = await fetch(from, { headers: { "HX-Request": "true" } }).catch(() => null);
     const plain = answer?.headers.get("Content-Type")?.startsWith("text/plain"), text = plain ? await answer.text().catch(() => "") : "";
     if (list.dataset.has !== from) return;
     if (answer?.status === 202 && tries > 0) {
-      setTimeout(() => { if (list.dataset.has === from) choices(input, from, tries - 1); }, 2500);
+      setTimeout(() => { if (list.dataset.has === from) choices(input, list, from, tries - 1); }, 2500);
       return;
     }
     if (answer?.status === 200) list.replaceChildren(...text.split("\n").filter(Boolean).map(option));
@@ -177,17 +177,21 @@
     list.dataset.has = from;
     const said = document.getElementById(list.id + "-note");
     if (said) said.textContent = "Asking AWS…";
-    choices(e.target, from, 4);
+    choices(e.target, list, from, 4);
   });
-  // What is found for a list of lines is added to it.
-  document.addEventListener("input", (e) => {
-    const lines = e.target.dataset?.adds && document.getElementById(e.target.dataset.adds), value = e.target.value;
-    if (!lines || ![...e.target.list.options].some((o) => o.value === value)) return;
+  // What is found, or typed, for a list of lines is added to it.
+  const adds = (input) => {
+    const lines = document.getElementById(input.dataset.adds), value = input.value.trim();
+    if (!lines || !value) return;
     const has = lines.value.split("\n").map((line) => line.trim()).filter(Boolean);
     if (!has.includes(value)) lines.value = [...has, value].join("\n");
-    e.target.value = "";
+    input.value = "";
     lines.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  document.addEventListener("input", (e) => {
+    if (e.target.dataset?.adds && [...e.target.list.options].some((o) => o.value === e.target.value)) adds(e.target);
   });
+  document.addEventListener("change", (e) => { if (e.target.dataset?.adds) adds(e.target); });
 
   // Who comes back to a form may have made in another tab what it lets one choose: the choices are asked for again.
   document.addEventListener("visibilitychange", () => {

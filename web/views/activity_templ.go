@@ -419,7 +419,7 @@ func activityTable(a Admin) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(a.Activity) == 0 && a.Hidden {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"pad dim\">There is none that you may see.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"pad dim\">There are none that you can see.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1192,7 +1192,7 @@ func versionTable(d Detail) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else if v.Wanted {
-						templ_7745c5c3_Err = state("busy", "spin", "Asked for").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = state("busy", "spin", "Requested").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1207,7 +1207,7 @@ func versionTable(d Detail) templ.Component {
 						}
 					}
 					if v.Wanted && v.Available > 0 {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<small class=\"why\">as asked for</small>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<small class=\"why\">as requested</small>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1317,7 +1317,7 @@ func sizeCard(d Detail, s Size) templ.Component {
 			templ_7745c5c3_Var58 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<section class=\"card\" aria-labelledby=\"size\"><header><h2 id=\"size\">Rollout and size</h2></header><div class=\"pad stack\"><div class=\"bars\"><label for=\"updated\">As asked for</label> <span>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<section class=\"card\" aria-labelledby=\"size\"><header><h2 id=\"size\">Rollout and size</h2></header><div class=\"pad stack\"><div class=\"bars\"><label for=\"updated\">As requested</label> <span>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -136,13 +136,13 @@ func (f Field) rules() string {
 func (w When) words() string {
 	switch {
 	case w.Unset:
-		return "Instead of " + lowerFirst(w.Label) + "."
+		return "Fill in this or " + lowerFirst(w.Label) + ", not both."
 	case len(w.Values) == 1 && w.Values[0] == "true":
-		return "Only with " + lowerFirst(w.Label) + " set to yes."
+		return "Applies only if " + lowerFirst(w.Label) + " is yes."
 	case len(w.Values) > 0:
-		return "Only with " + lowerFirst(w.Label) + " " + strings.Join(w.Values, " or ") + "."
+		return "Applies only if " + lowerFirst(w.Label) + " is " + strings.Join(w.Values, " or ") + "."
 	}
-	return "Only with " + lowerFirst(w.Label) + "."
+	return "Applies only if " + lowerFirst(w.Label) + " is set."
 }
 
 // Option is one value to choose. Options of a group follow each other.
@@ -225,13 +225,13 @@ func (f Field) hintTail() string {
 		parts = append(parts, "At most "+f.Max+".")
 	}
 	if f.Example != "" {
-		parts = append(parts, "Such as "+f.Example+".")
+		parts = append(parts, "For example "+f.Example+".")
 	}
 	for _, w := range f.When {
 		parts = append(parts, w.words())
 	}
 	if f.Widget == Lines {
-		parts = append(parts, "One a line.")
+		parts = append(parts, "Write one per line.")
 	}
 	if f.Fixed {
 		parts = append(parts, "Cannot be changed later.")

@@ -170,7 +170,7 @@ func certificateCard(h Hostname) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(h.Certificate) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"pad dim\">Not asked for yet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"pad dim\">Not requested yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

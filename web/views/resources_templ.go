@@ -1545,7 +1545,7 @@ func emptyList(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case len(l.Hidden) > 0:
-			templ_7745c5c3_Err = empty("info", "Nothing here that you may see", "There may be resources of kinds that you are not allowed to list.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("info", "Nothing here that you can see", "There may be resources of kinds that you are not allowed to list.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -112,20 +112,31 @@ var imagePaths = []string{"/portico/images", publicImages + "ami-amazon-linux-la
 // imageParameters lists parameters that name images, without AWS's own where its images are not allowed.
 func imageParameters(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
+	var refused error
 	for _, path := range imagePaths {
 		if strings.HasPrefix(path, publicImages) && !allowsImagesOf(s, "amazon") {
 			continue
 		}
-		pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(s.Config), &ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true)})
-		for pages.HasMorePages() {
-			out, err := pages.NextPage(ctx)
-			if err != nil {
-				return nil, cloud.Explain(err)
-			}
-			for i := range out.Parameters {
-				p := &out.Parameters[i]
-				items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(p.Name), Label: "now " + aws.ToString(p.Value)}})
-			}
+		found, err := parametersBelow(ctx, s, path)
+		refused = cmp.Or(refused, err)
+		items = append(items, found...)
+	}
+	if len(items) > 0 {
+		return items, nil // what one path has is worth showing without the other
+	}
+	return nil, refused
+}
+
+func parametersBelow(ctx context.Context, s *cloud.Session, path string) (items []offers.Item, err error) {
+	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(s.Config), &ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true)})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, cloud.Explain(err)
+		}
+		for i := range out.Parameters {
+			p := &out.Parameters[i]
+			items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(p.Name), Label: "now " + aws.ToString(p.Value)}})
 		}
 	}
 	return items, nil

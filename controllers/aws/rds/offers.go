@@ -82,7 +82,7 @@ func classes(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([
 	}
 	client := rds.NewFromConfig(s.Config)
 	version, err := newest(ctx, client, q.With[engineField], q.With[versionField])
-	if err != nil {
+	if err != nil || version == nil {
 		return nil, err
 	}
 	names := map[string]bool{}
@@ -108,7 +108,7 @@ func classes(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([
 	return items, nil
 }
 
-// newest returns the newest version that the text stands for; nil if there is none, and any will do.
+// newest returns the newest version that the text stands for; nil if there is none.
 func newest(ctx context.Context, client *rds.Client, engine, version string) (*string, error) {
 	all, err := readVersions(ctx, client, engine)
 	if err != nil {

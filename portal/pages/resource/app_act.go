@@ -109,7 +109,7 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	case i < 0:
 		wrong = "The cluster does not keep this version any more: nothing was changed. Edit the image to go back to it."
 	case app.Status.Revisions[i].Image == app.Spec.Image:
-		wrong = "This version is the one that is asked for already: nothing was changed."
+		wrong = "This version is already the one you requested. Nothing was changed."
 	default:
 		_, err = p.cluster.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
 		if wrong, err = refusal(err, ""); err != nil {

@@ -23,8 +23,8 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 	all = append(all, []views.Fact{
 		{Label: "ARN", Value: catalog.TextAt(obj, "status", "arn"), Code: true, Due: k.Tells("arn")},
 		{Label: "Region", Value: catalog.TextAt(obj, "status", "region"), Due: k.Tells("region")},
-		{Label: "AWS account", Value: catalog.TextAt(obj, "status", "accountID"), Code: true, Due: k.Tells("accountID")},
-		{Label: "Provider", Value: catalog.TextAt(obj, "spec", "providerRef", "name")},
+		{Label: "AWS account", Value: catalog.TextAt(obj, "spec", "providerRef", "name")},
+		{Label: "Account ID", Value: catalog.TextAt(obj, "status", "accountID"), Code: true, Due: k.Tells("accountID")},
 		{
 			Label: "Secret", Value: catalog.TextAt(obj, "status", "binding", "name"), Code: true,
 			Note: "holds the connection details for your web app", Due: k.Tells("binding"),

@@ -29,7 +29,7 @@ func TestAnObjectsPageTellsWhatItIs(t *testing.T) {
 	}
 	want := []string{
 		"State: stopped", "Type: t3.micro", "Image: not yet", "Endpoint: 10.0.0.7", "ARN: not yet", "Region: not yet",
-		"AWS account: not yet", "Secret: not yet", "First ready: not yet", "Last change: not yet",
+		"Account ID: not yet", "Secret: not yet", "First ready: not yet", "Last change: not yet",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

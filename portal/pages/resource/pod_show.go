@@ -69,7 +69,7 @@ func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, 
 
 func age(old bool) string {
 	if old {
-		return "not the one that is asked for"
+		return "not the one you requested"
 	}
 	return ""
 }

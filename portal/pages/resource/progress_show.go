@@ -21,7 +21,7 @@ func advice(f status.Facts, p phase.Phase) string {
 	case p == phase.NeedsYou:
 		return "Portico keeps trying, less and less often."
 	case p == phase.InProgress:
-		return "This page follows by itself."
+		return "This page updates by itself."
 	}
 	return ""
 }

@@ -17,9 +17,9 @@ import (
 // stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
 // holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
 func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
-	by := "Accepted by the cluster."
+	by := "Portico has your request."
 	if r.RequestedBy != "" {
-		by = "By " + r.RequestedBy + ", accepted by the cluster."
+		by = "By " + r.RequestedBy + "."
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
 	if k.Has("deletionPolicy") && k.Tells("arn") { // it stands for one thing in AWS
@@ -77,11 +77,11 @@ func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 	arn := catalog.TextAt(obj, "status", "arn")
 	switch {
 	case arn == "":
-		return waiting("Exists in AWS", "Not created yet.")
+		return waiting("Created in AWS", "Not created yet.")
 	case f.Lost():
 		return views.Step{Title: "Gone from AWS", Text: arn + " was deleted outside Portico.", Icon: "alert", Tone: "bad", State: "gone"}
 	}
-	return done("Exists in AWS", arn, views.Moment{})
+	return done("Created in AWS", arn, views.Moment{})
 }
 
 // readyStep returns the Ready condition, unless a newer wish has not been looked at.

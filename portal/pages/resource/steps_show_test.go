@@ -58,7 +58,7 @@ func TestWhatHasNoARNIsNotLookedForInAWS(t *testing.T) {
 		k, _ := kinds.ByName(name)
 		obj := &unstructured.Unstructured{Object: map[string]any{}}
 		all := stepsOf(status.FactsOf(obj), obj, k, page.ResourceOf(page.Space{}, k, obj, time.Now()), time.Now())
-		if got := slices.ContainsFunc(all, func(s views.Step) bool { return s.Title == "Exists in AWS" }); got != want {
+		if got := slices.ContainsFunc(all, func(s views.Step) bool { return s.Title == "Created in AWS" }); got != want {
 			t.Errorf("%s: a step in AWS: %v", name, got)
 		}
 	}
