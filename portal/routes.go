@@ -70,10 +70,11 @@ func New(p Parts) (http.Handler, error) {
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
 	r.With(compress).Mount(rest.Prefix, api)
-	r.With(compress).Method(http.MethodGet, views.APIDocsPath, apiDocs)
-	r.With(compress).Method(http.MethodGet, views.APIDocsPath+"/*", apiDocs)
-	r.With(compress).Get(views.DocsPath, docs.Handler)
-	r.With(compress).Get(views.DocsPath+"/*", docs.Handler)
+	open := r.With(p.perAddress(), compress) // to everybody, without a session
+	open.Method(http.MethodGet, views.APIDocsPath, apiDocs)
+	open.Method(http.MethodGet, views.APIDocsPath+"/*", apiDocs)
+	open.Get(views.DocsPath, docs.Handler)
+	open.Get(views.DocsPath+"/*", docs.Handler)
 	b := auth.NewBrowser(auth.BrowserOptions{
 		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,

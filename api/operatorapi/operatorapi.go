@@ -155,10 +155,7 @@ const regionOf, withOf = "region", "with."
 
 // Path returns where the answer is, with its parameters.
 func (q OfferQuery) Path() string {
-	path := OffersPath
-	for _, part := range []string{q.Kind, q.Namespace, q.Provider, q.Field} {
-		path += "/" + url.PathEscape(part)
-	}
+	path := OffersPath + "/" + url.PathEscape(q.Kind) + "/" + url.PathEscape(q.Namespace) + "/" + url.PathEscape(q.Provider) + "/" + url.PathEscape(q.Field)
 	values := url.Values{}
 	if q.Region != "" {
 		values.Set(regionOf, q.Region)

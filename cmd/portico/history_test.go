@@ -23,7 +23,7 @@ func TestTheHistoryOfAResourceIsListed(t *testing.T) {
 		shown, say string
 	}{
 		"history bucket a":         {0, "5         4m    oidc:ann     kubectl-edit   versioning, tags.cost (together with 2 that were not recorded)\n", ""},
-		"history bucket/a":         {0, "2         10m   unknown      unknown        nothing\n1         60m   oidc:jane    portico-cli    requested\n", ""},
+		"history bucket/a":         {0, "2         10m   unknown      unknown        nothing\n1         60m   oidc:jane    portico-cli    requested\n", ""}, //nolint:dupword // two columns
 		"history bucket a -o json": {0, `"changedWith": "kubectl-edit"`, ""},
 		"history bucket a -o yaml": {0, "versioning: Suspended\n", ""},
 		"history bucket late":      {0, "unknown, the version before is not recorded\n", ""},

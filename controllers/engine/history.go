@@ -140,7 +140,7 @@ func changedBy(obj client.Object) string {
 func lastOfSpec(managed []metav1.ManagedFieldsEntry) (last *metav1.ManagedFieldsEntry, scaled bool) {
 	for _, e := range managed {
 		var owned map[string]json.RawMessage
-		if e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.Raw, &owned) != nil || owned["f:spec"] == nil {
+		if e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.GetRawBytes(), &owned) != nil || owned["f:spec"] == nil {
 			continue
 		}
 		switch {

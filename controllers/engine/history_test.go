@@ -75,15 +75,15 @@ func (a *archive) revisions() map[int64]appsv1.ControllerRevision {
 func ownedFields(manager, sub, fields string, at time.Time) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: sub, APIVersion: v1alpha1.GroupVersion.String(),
-		Time: &metav1.Time{Time: at}, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+		Time: &metav1.Time{Time: at}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
 // changed returns a bucket of a generation that somebody changed with kubectl edit, at noon.
-func changed(generation int64, by string) *v1alpha1.S3Bucket {
+func changed(generation int64) *v1alpha1.S3Bucket {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "n", Name: "b", UID: "u", Generation: generation,
-		Annotations: map[string]string{v1alpha1.AnnotationChangedBy: by, v1alpha1.AnnotationChangedGeneration: fmt.Sprint(generation)},
+		Annotations: map[string]string{v1alpha1.AnnotationChangedBy: "oidc:jane", v1alpha1.AnnotationChangedGeneration: fmt.Sprint(generation)},
 		ManagedFields: []metav1.ManagedFieldsEntry{
 			ownedFields("portico-portal", "", `{"f:spec":{}}`, noon.Add(-time.Hour)), ownedFields("kubectl-edit", "", `{"f:spec":{"f:tags":{}}}`, noon),
 			ownedFields("portico-operator", "", `{"f:metadata":{"f:finalizers":{}}}`, noon.Add(time.Minute)),
@@ -95,7 +95,7 @@ func changed(generation int64, by string) *v1alpha1.S3Bucket {
 }
 
 func TestAGenerationIsRecordedOnce(t *testing.T) {
-	obj := changed(2, "oidc:jane")
+	obj := changed(2)
 	a := newArchive(t, obj)
 	for range 3 {
 		if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil {
@@ -120,9 +120,9 @@ func TestAGenerationIsRecordedOnce(t *testing.T) {
 }
 
 func TestAnOperatorThatWasCutOffBeforeItNotedARecordGoesOn(t *testing.T) {
-	a := newArchive(t, changed(2, "oidc:jane"))
+	a := newArchive(t, changed(2))
 	for range 2 { // the second one has not seen what the first one noted
-		obj := changed(2, "oidc:jane")
+		obj := changed(2)
 		if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil || obj.Status.RecordedGeneration != 2 {
 			t.Fatalf("%v, recorded %d", err, obj.Status.RecordedGeneration)
 		}
@@ -133,9 +133,9 @@ func TestAnOperatorThatWasCutOffBeforeItNotedARecordGoesOn(t *testing.T) {
 }
 
 func TestTheOldestRecordsGo(t *testing.T) {
-	a := newArchive(t, changed(1, "oidc:jane"))
+	a := newArchive(t, changed(1))
 	for g := range int64(25) {
-		if err := a.history().record(t.Context(), "S3Bucket", changed(g+1, "oidc:jane")); err != nil {
+		if err := a.history().record(t.Context(), "S3Bucket", changed(g+1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,7 +172,7 @@ func TestWhoIsNotKnownIsNotNamed(t *testing.T) {
 			b.Generation, b.Annotations = 1, map[string]string{v1alpha1.AnnotationRequestedBy: "oidc:ann"}
 		}, "oidc:ann"},
 	} {
-		obj := changed(2, "oidc:jane")
+		obj := changed(2)
 		row.change(obj)
 		a := newArchive(t, obj)
 		if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil {
@@ -189,7 +189,7 @@ func TestWhoIsNotKnownIsNotNamed(t *testing.T) {
 }
 
 func TestOfTwoChangesWithinASecondTheWayIsNotKnown(t *testing.T) {
-	obj := changed(2, "oidc:jane")
+	obj := changed(2)
 	obj.ManagedFields = append(obj.ManagedFields, ownedFields("argocd", "", `{"f:spec":{}}`, noon))
 	a := newArchive(t, obj)
 	if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil {
@@ -205,13 +205,13 @@ func TestOfTwoChangesWithinASecondTheWayIsNotKnown(t *testing.T) {
 }
 
 func TestWhatTheCacheDoesNotHaveIsAsked(t *testing.T) {
-	live := changed(2, "oidc:jane")
+	live := changed(2)
 	a := newArchive(t, live)
 	for name, row := range map[string]struct {
 		generation int64
 		recorded   bool
 	}{"of the latest": {2, true}, "of an older one, of which nobody can tell": {1, false}} {
-		obj := changed(row.generation, "oidc:jane")
+		obj := changed(row.generation)
 		obj.ManagedFields = nil
 		if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestWhatTheCacheDoesNotHaveIsAsked(t *testing.T) {
 }
 
 func TestASpecThatIsTooLargeIsNotRecorded(t *testing.T) {
-	obj := changed(2, "oidc:jane")
+	obj := changed(2)
 	obj.Spec.Tags["large"] = v1alpha1.TagValue(strings.Repeat("x", maxRecorded))
 	a := newArchive(t, obj)
 	if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil || len(a.revisions()) != 0 || obj.Status.RecordedGeneration != 2 {
@@ -269,7 +269,7 @@ func TestWhatIsBeingDeletedIsNotRecorded(t *testing.T) {
 	b := newBench(t, func(o *v1alpha1.S3Bucket) {
 		o.Finalizers, o.DeletionTimestamp = []string{Finalizer, "example.org/hold"}, &metav1.Time{Time: noon}
 	})
-	a := newArchive(t, changed(1, "oidc:jane"))
+	a := newArchive(t, changed(1))
 	b.loop.History = a.history()
 	b.pass(nil)
 	if len(a.calls) != 0 || b.work.released != 1 {

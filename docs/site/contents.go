@@ -23,13 +23,24 @@ var contents = []Group{
 		{"cli", "Command line"}, {"cli-reference", "Command line reference"}, {"rest-api", "REST API"}, {"rest-reference", "REST API reference"},
 	}},
 	{"For admins", []Entry{
-		{"install", "Install"}, {"upgrade", "Upgrade"}, {"identity", "Identity providers"}, {"iam", "Permissions in AWS"}, {"admin-guide", "Admin guide"},
-		{"metrics", "Metrics"}, {"runbooks", "Runbooks"}, {"disaster", "When the cluster is lost"}, {"endpoints", "Servers that are not AWS"},
+		{"install", "Install"},
+		{"upgrade", "Upgrade"},
+		{"identity", "Identity providers"},
+		{"iam", "Permissions in AWS"},
+		{"admin-guide", "Admin guide"},
+		{"metrics", "Metrics"},
+		{"runbooks", "Runbooks"},
+		{"disaster", "When the cluster is lost"},
+		{"endpoints", "Servers that are not AWS"},
 	}},
 	{"Security", []Entry{{"security", "Threat model"}, {"authorization", "Who can do what"}, {"audit", "Who did what"}}},
 	{"About Portico", []Entry{
-		{"comparison", "Comparison"}, {"architecture", "How it is built"}, {"adr", "Decisions"}, {"performance", "Performance"},
-		{"local-cluster", "The local cluster"}, {"releasing", "Releasing"},
+		{"comparison", "Comparison"},
+		{"architecture", "How it is built"},
+		{"adr", "Decisions"},
+		{"performance", "Performance"},
+		{"local-cluster", "The local cluster"},
+		{"releasing", "Releasing"},
 	}},
 }
 

@@ -71,6 +71,9 @@ func versionOf(r *appsv1.ControllerRevision) (Version, error) {
 	if at, err := time.Parse(time.RFC3339, r.Annotations[v1alpha1.AnnotationChangedAt]); err == nil {
 		v.At = at
 	}
+	if v.At.After(v.recorded.Add(time.Second)) { // who sends managed fields can write any time, and any way
+		v.At, v.With = v.recorded, ""
+	}
 	var data struct {
 		Spec map[string]any `json:"spec"`
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"sync"
@@ -19,6 +20,7 @@ const (
 // usages are the readings of the last seconds, by who asked and about which application.
 type usages struct {
 	clock clock.PassiveClock
+	wait  time.Duration // of a page for the figures; 0: usageWait
 
 	mu  sync.Mutex
 	all map[question]*usageReading
@@ -27,6 +29,7 @@ type usages struct {
 // usageReading is one look at what the Pods of an application use.
 type usageReading struct {
 	began time.Time
+	wait  time.Duration
 	last  *usageReading // the one before, if that has ended; nil otherwise
 	done  chan struct{}
 
@@ -47,7 +50,7 @@ func (u *usages) current(q question, read func(*usageReading)) *usageReading {
 	if len(u.all) >= maxUsages {
 		maps.DeleteFunc(u.all, func(_ question, r *usageReading) bool { return now.Sub(r.began) >= usageTTL })
 	}
-	r := &usageReading{began: now, done: make(chan struct{})}
+	r := &usageReading{began: now, wait: cmp.Or(u.wait, usageWait), done: make(chan struct{})}
 	if last != nil {
 		r.last, last.last = last, nil
 	}
@@ -77,9 +80,9 @@ func (r *usageReading) end(usage map[string]Usage, err error) (late bool) {
 	return r.late
 }
 
-// await returns the figures as soon as they are there; after usageWait those of the reading before, if there are any.
+// await returns the figures as soon as they are there; after a short wait those of the reading before, if there are any.
 func (r *usageReading) await(ctx context.Context) (map[string]Usage, error) {
-	wait := time.NewTimer(usageWait)
+	wait := time.NewTimer(r.wait)
 	defer wait.Stop()
 	select {
 	case <-ctx.Done():

@@ -42,7 +42,7 @@ func metered(t *testing.T, answer func(http.ResponseWriter)) (*Cluster, *apiserv
 	_, a, _ := newJudge(t)
 	w, s, _ := newTestImpersonator(t)
 	s.answer = answer
-	return &Cluster{access: a, impersonator: w, feed: newFeed(), kinds: catalogtest.Kinds(t), usage: usages{clock: clock.RealClock{}}}, s
+	return &Cluster{access: a, impersonator: w, feed: newFeed(), kinds: catalogtest.Kinds(t), usage: usages{clock: clock.RealClock{}, wait: time.Minute}}, s
 }
 
 func measured(w http.ResponseWriter) {
@@ -139,30 +139,30 @@ func TestASlowMetricsAPIHoldsUpNoPage(t *testing.T) {
 		q := question{1}
 		answers := make(chan map[string]Usage)
 		var told int
-		look := func() (map[string]Usage, error, time.Duration) {
+		look := func() (map[string]Usage, time.Duration, error) {
 			began := time.Now()
 			got, err := u.current(q, func(r *usageReading) {
 				if r.end(<-answers, nil) {
 					told++
 				}
 			}).await(t.Context())
-			return got, err, time.Since(began)
+			return got, time.Since(began), err
 		}
-		if _, err, took := look(); !errors.Is(err, ErrNoUsageYet) || took != usageWait {
+		if _, took, err := look(); !errors.Is(err, ErrNoUsageYet) || took != usageWait {
 			t.Fatalf("%v after %s", err, took)
 		}
 		answers <- map[string]Usage{"shop-1": {}}
 		synctest.Wait()
-		if got, err, took := look(); len(got) != 1 || err != nil || took != 0 || told != 1 {
+		if got, took, err := look(); len(got) != 1 || err != nil || took != 0 || told != 1 {
 			t.Fatalf("%v, %v after %s, told %d times", got, err, took, told)
 		}
 		time.Sleep(usageTTL)
-		if got, err, took := look(); len(got) != 1 || err != nil || took != usageWait {
+		if got, took, err := look(); len(got) != 1 || err != nil || took != usageWait {
 			t.Fatalf("while it is read again: %v, %v after %s", got, err, took)
 		}
 		answers <- map[string]Usage{"shop-1": {}, "shop-2": {}}
 		synctest.Wait()
-		if got, _, took := look(); len(got) != 2 || took != 0 || told != 2 {
+		if got, took, _ := look(); len(got) != 2 || took != 0 || told != 2 {
 			t.Errorf("%v after %s, told %d times", got, took, told)
 		}
 	})

@@ -29,19 +29,31 @@ func TestTheWayBackKeepsWhatCannotChange(t *testing.T) {
 		stays           string
 	}{
 		"all of it can change": {
-			"S3Bucket", spec{"providerRef": ref("a"), "versioning": "Enabled"}, spec{"providerRef": ref("a"), "versioning": "Suspended"},
-			spec{"providerRef": ref("a"), "versioning": "Suspended"}, "",
+			"S3Bucket",
+			spec{"providerRef": ref("a"), "versioning": "Enabled"},
+			spec{"providerRef": ref("a"), "versioning": "Suspended"},
+			spec{"providerRef": ref("a"), "versioning": "Suspended"},
+			"",
 		},
 		"an account": {
-			"S3Bucket", spec{"providerRef": ref("a")}, spec{"providerRef": ref("b"), "forceDestroy": true},
-			spec{"providerRef": ref("a"), "forceDestroy": true}, "(a). It cannot be changed: the resource would stay behind in the old account.",
+			"S3Bucket",
+			spec{"providerRef": ref("a")},
+			spec{"providerRef": ref("b"), "forceDestroy": true},
+			spec{"providerRef": ref("a"), "forceDestroy": true},
+			"(a). It cannot be changed: the resource would stay behind in the old account.",
 		},
 		"a name that was never given": {
-			"S3Bucket", spec{"providerRef": ref("a")}, spec{"providerRef": ref("a"), "bucketName": "x"}, spec{"providerRef": ref("a")},
+			"S3Bucket",
+			spec{"providerRef": ref("a")},
+			spec{"providerRef": ref("a"), "bucketName": "x"},
+			spec{"providerRef": ref("a")},
 			"Bucket name keeps its value (not set).",
 		},
 		"a name that was given": {
-			"S3Bucket", spec{"providerRef": ref("a"), "bucketName": "x"}, spec{"providerRef": ref("a")}, spec{"providerRef": ref("a"), "bucketName": "x"},
+			"S3Bucket",
+			spec{"providerRef": ref("a"), "bucketName": "x"},
+			spec{"providerRef": ref("a")},
+			spec{"providerRef": ref("a"), "bucketName": "x"},
 			"Bucket name keeps its value (x).",
 		},
 	} {

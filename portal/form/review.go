@@ -55,9 +55,8 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	if d.Edit != nil {
 		return d.change(view, stored)
 	}
-	told := []string(nil)
-	view.Says, told = d.sentence(stored.Object)
-	view.Settings = d.settings(stored.Object, told)
+	says, told := d.sentence(stored.Object)
+	view.Says, view.Settings = says, d.settings(stored.Object, told)
 	var err error
 	view.Lines, view.Added, err = compareObjects(d.Object, stored.Object)
 	if d.kind.Name == v1alpha1.KindTeam && err == nil {

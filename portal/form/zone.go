@@ -50,26 +50,10 @@ func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	if err != nil {
 		return d, nil // which is said of the hostname
 	}
-	internal := d.Internal()
-	holding := slices.DeleteFunc(slices.Clone(all), func(z Zone) bool { return !name.Within(z.Domain) || z.Private && !internal })
-	var zone Zone
-	enter := map[string]string{}
-	if id := catalog.TextAt(d.Object, "spec", "zoneId"); id != "" {
-		if wrong := misplaced(name, id, all, holding); len(wrong) > 0 {
-			return d, wrong
-		}
-		if i := slices.IndexFunc(holding, func(z Zone) bool { return z.ID == id }); i >= 0 {
-			zone = holding[i]
-		}
-	} else {
-		var wrong string
-		if zone, wrong = closest(name, holding, internal); wrong != "" {
-			return d, catalog.FieldErrors{{Field: ZoneField, Message: wrong}}
-		}
-		enter[ZoneField] = zone.ID
-		if !zone.Private {
-			enter[ValidationZoneField] = "" // it is for private zones only
-		}
+	holding := slices.DeleteFunc(slices.Clone(all), func(z Zone) bool { return !name.Within(z.Domain) || z.Private && !d.Internal() })
+	zone, enter, wrong := d.zoneAmong(name, all, holding)
+	if len(wrong) > 0 {
+		return d, wrong
 	}
 	if zone.Private && catalog.TextAt(d.Object, "spec", "validationZoneId") == "" {
 		public = slices.DeleteFunc(slices.Clone(public), func(z Zone) bool { return z.Private || !name.Within(z.Domain) })
@@ -78,6 +62,25 @@ func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 		}
 	}
 	return d.with(enter), nil
+}
+
+// zoneAmong returns the zone that is entered, if it is known, or else the one that is found, with what is to be entered for it.
+func (d Draft) zoneAmong(name dnsname.Name, all, holding []Zone) (zone Zone, enter map[string]string, wrong catalog.FieldErrors) {
+	if id := catalog.TextAt(d.Object, "spec", "zoneId"); id != "" {
+		if i := slices.IndexFunc(holding, func(z Zone) bool { return z.ID == id }); i >= 0 {
+			zone = holding[i]
+		}
+		return zone, map[string]string{}, misplaced(name, id, all, holding)
+	}
+	zone, why := closest(name, holding, d.Internal())
+	if why != "" {
+		return zone, nil, catalog.FieldErrors{{Field: ZoneField, Message: why}}
+	}
+	enter = map[string]string{ZoneField: zone.ID}
+	if !zone.Private {
+		enter[ValidationZoneField] = "" // it is for private zones only
+	}
+	return zone, enter, nil
 }
 
 // misplaced says what is wrong with a zone that was entered. Of one that is not among the account's nothing is known.

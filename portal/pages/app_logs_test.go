@@ -117,7 +117,7 @@ func TestCopiesShareTheLinesThatAreRead(t *testing.T) {
 	}
 }
 
-// TestAllCopiesAreFollowed, also those that come while the page is open; that one ends ends nothing.
+// TestAllCopiesAreFollowed, also those that come while the page is open; one that ends does not end the others.
 func TestAllCopiesAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := copiesSite(t)

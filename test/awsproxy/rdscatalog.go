@@ -23,8 +23,8 @@ var (
 		"mariadb":  {"db.t3", "db.t4g", "db.m6g"},
 	}
 	burstables = []string{"micro", "small", "medium", "large", "xlarge", "2xlarge"}
-	steady    = []string{"large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"}
-	storages  = []string{"gp2", "gp3", "io1"} // each is an option of its own
+	steady     = []string{"large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"}
+	storages   = []string{"gp2", "gp3", "io1"} // each is an option of its own
 )
 
 // onSale answers what RDS offers, page by page; nil to any other operation. It knows of no version and no class beyond its tables.
@@ -72,18 +72,25 @@ func classesOnSale(engine, version string) []string {
 		if version != "" && version != v[1] {
 			continue
 		}
-		for _, family := range orderable[engine] {
-			sizes := steady
-			if strings.HasPrefix(family, "db.t") {
-				sizes = burstables
-			}
-			for _, size := range sizes {
-				for _, storage := range storages {
-					items = append(items, fmt.Sprintf("<OrderableDBInstanceOption><Engine>%s</Engine><EngineVersion>%s</EngineVersion><DBInstanceClass>%s.%s</DBInstanceClass><StorageType>%s</StorageType></OrderableDBInstanceOption>",
-						engine, v[1], family, size, storage))
-				}
+		for _, class := range classesOf(engine) {
+			for _, storage := range storages {
+				items = append(items, fmt.Sprintf("<OrderableDBInstanceOption><Engine>%s</Engine><EngineVersion>%s</EngineVersion><DBInstanceClass>%s</DBInstanceClass><StorageType>%s</StorageType></OrderableDBInstanceOption>",
+					engine, v[1], class, storage))
 			}
 		}
 	}
 	return items
+}
+
+func classesOf(engine string) (all []string) {
+	for _, family := range orderable[engine] {
+		sizes := steady
+		if strings.HasPrefix(family, "db.t") {
+			sizes = burstables
+		}
+		for _, size := range sizes {
+			all = append(all, family+"."+size)
+		}
+	}
+	return all
 }

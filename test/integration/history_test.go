@@ -27,7 +27,7 @@ func stamp(obj client.Object) string {
 }
 
 func TestWhoChangedASpecIsRecordedAndCannotBeForged(t *testing.T) {
-	c, platform := asUser(t, "payments-dev"), admin(t)
+	c, platform := asDeveloper(t), admin(t)
 	b := newBucket("payments", unique("stamped"))
 	b.Annotations = map[string]string{v1alpha1.AnnotationChangedBy: "somebody-else", v1alpha1.AnnotationChangedGeneration: "7", v1alpha1.AnnotationPaused: "true"}
 	remove(t, "payments", b.Name)
@@ -68,7 +68,7 @@ func TestWhoChangedASpecIsRecordedAndCannotBeForged(t *testing.T) {
 }
 
 func TestARollbackIsByWhoAskedForIt(t *testing.T) {
-	c := asUser(t, "payments-dev")
+	c := asDeveloper(t)
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func historyOf(t *testing.T, c client.Client, obj client.Object) map[int64]strin
 }
 
 func TestTheHistoryOfAnApplicationSaysWhoChangedIt(t *testing.T) {
-	c, platform := asUser(t, "payments-dev"), withOperator(t)
+	c, platform := asDeveloper(t), withOperator(t)
 	app := appOf("payments", unique("past"))
 	discard(t, app.DeepCopy())
 	if err := c.Create(t.Context(), app, client.FieldOwner("kubectl-create")); err != nil {

@@ -38,10 +38,10 @@ func bucketKind(t *testing.T, kinds catalog.Catalog) catalog.Kind {
 	return k
 }
 
-// asUser returns a client that acts as a user, without the portal.
-func asUser(t *testing.T, user string) client.Client {
+// asDeveloper returns a client that acts as payments-dev, without the portal.
+func asDeveloper(t *testing.T) client.Client {
 	t.Helper()
-	cfg, err := world.UserConfig(user)
+	cfg, err := world.UserConfig("payments-dev")
 	if err != nil {
 		t.Fatal(err)
 	}

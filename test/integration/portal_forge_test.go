@@ -13,7 +13,7 @@ import (
 // TestRequesterIsRecordedAndCannotBeForged has. Whether a door refuses or ignores the value does not matter.
 func TestRequesterCannotBeForgedByAnyDoor(t *testing.T) {
 	const key = "portico.dev/requested-by"
-	c, platform := asUser(t, "payments-dev"), admin(t)
+	c, platform := asDeveloper(t), admin(t)
 	b := newBucket("payments", unique("doors"))
 	remove(t, "payments", b.Name)
 	await(t, "the policy to be in force", func() (bool, string) {

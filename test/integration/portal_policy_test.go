@@ -25,7 +25,7 @@ import (
 
 func TestRequesterIsRecordedAndCannotBeForged(t *testing.T) {
 	const key = "portico.dev/requested-by"
-	c := asUser(t, "payments-dev")
+	c := asDeveloper(t)
 	b := newBucket("payments", unique("forged"))
 	b.Annotations = map[string]string{key: "somebody-else", "kept": "yes"}
 	remove(t, "payments", b.Name)

@@ -17,7 +17,7 @@ func TestEveryLinkBetweenFilesLeadsToOne(t *testing.T) {
 		t.Fatalf("%d pages, %v", n, err)
 	}
 	found := 0
-	err = filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".html" {
 			return err
 		}

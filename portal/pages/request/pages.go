@@ -21,12 +21,17 @@ import (
 type Cluster interface {
 	HostnameReader
 	Writer
+	Suggester
 	Kinds() catalog.Catalog
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
 	ProviderReader
+}
+
+// Suggester lists what inputs suggest, after checking access.
+type Suggester interface {
 	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
 	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)
 }

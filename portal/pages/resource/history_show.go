@@ -103,9 +103,18 @@ func (p *Pages) author(v cluster.Version) string {
 
 // ways are the words for field managers, by how they begin; the first that fits counts.
 var ways = []struct{ manager, words string }{
-	{v1alpha1.ManagerPortal, "through the portal"}, {v1alpha1.ManagerAPI, "over the REST API"}, {v1alpha1.ManagerCLI, "with the portico command"},
-	{v1alpha1.ManagerRollback, "by a rollback"}, {"portico", ""}, {"kubectl", "with kubectl"}, {"argocd", "by Argo CD"},
-	{"kustomize-controller", "by Flux"}, {"helm-controller", "by Flux"}, {"helm", "with Helm"}, {"terraform", "with Terraform"}, {"Terraform", "with Terraform"},
+	{v1alpha1.ManagerPortal, "through the portal"},
+	{v1alpha1.ManagerAPI, "over the REST API"},
+	{v1alpha1.ManagerCLI, "with the portico command"},
+	{v1alpha1.ManagerRollback, "by a rollback"},
+	{"portico", ""},
+	{"kubectl", "with kubectl"},
+	{"argocd", "by Argo CD"},
+	{"kustomize-controller", "by Flux"},
+	{"helm-controller", "by Flux"},
+	{"helm", "with Helm"},
+	{"terraform", "with Terraform"},
+	{"Terraform", "with Terraform"},
 }
 
 // wayOf says by which way a field manager changes things; "" if that says nothing.
