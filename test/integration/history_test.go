@@ -166,7 +166,11 @@ func TestNobodyElseWritesAHistory(t *testing.T) {
 		t.Errorf("made: %v", err)
 	}
 	other := forged.DeepCopy()
-	other.Labels = nil
+	other.Labels, other.Name = nil, "portico-01234567-89ab-cdef-0123-456789abcdef-2" // in the place of the second version of something
+	if err := platform.Create(t.Context(), other.DeepCopy()); !apierrors.IsForbidden(err) {
+		t.Errorf("one that takes the name of ours: %v", err)
+	}
+	other.Name = forged.Name
 	if err := platform.Create(t.Context(), other); err != nil {
 		t.Fatalf("one that is no history of ours: %v", err)
 	}

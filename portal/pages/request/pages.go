@@ -22,12 +22,17 @@ type Cluster interface {
 	HostnameReader
 	Writer
 	Suggester
+	Reader
+	ProviderReader
+}
+
+// Reader reads objects for a caller, after checking access.
+type Reader interface {
 	Kinds() catalog.Catalog
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
-	ProviderReader
 }
 
 // Suggester lists what inputs suggest, after checking access.
