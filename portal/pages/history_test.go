@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -54,6 +55,10 @@ func TestWhatIsNotInTheHistoryIsSaid(t *testing.T) {
 		"nothing is there": {func(f *fakeCluster) { f.versions = nil }, "No history yet"},
 		"the last change":  {func(f *fakeCluster) { f.objects[0].SetGeneration(6) }, "The latest change is not recorded yet."},
 		"the last changes": {func(f *fakeCluster) { f.objects[0].SetGeneration(8) }, "The latest 3 changes are not recorded yet."},
+		"one that is too large": {func(f *fakeCluster) {
+			f.objects[0].SetGeneration(6)
+			_ = unstructured.SetNestedField(f.objects[0].Object, int64(6), "status", "recordedGeneration")
+		}, "The latest change is not recorded: its settings are too large."},
 		"the first one": {func(f *fakeCluster) {
 			f.versions["invoices"] = f.versions["invoices"][:2]
 		}, "1 change before this one was not recorded."},

@@ -29,6 +29,9 @@ func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.
 		if missing > 1 {
 			h.Pending = fmt.Sprintf("The latest %d changes are not recorded yet.", missing)
 		}
+		if seen, _, _ := unstructured.NestedInt64(obj.Object, "status", "recordedGeneration"); seen >= generation {
+			h.Pending = "The latest change is not recorded: its settings are too large."
+		}
 	}
 	for i, v := range all {
 		var older *cluster.Version
