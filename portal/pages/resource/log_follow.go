@@ -35,7 +35,7 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 // following returns what follows the logs of a request. Copies of an application that come later are followed from when they come.
 func (p *Pages) following(ctx context.Context, l logRequest) *following {
 	f := &following{
-		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]*podlogs.Tail{}, ended: map[string]string{},
+		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]followed{}, ended: map[string]string{},
 	}
 	f.names = func(context.Context) ([]string, error) { return names(l.pods), nil }
 	if l.all {
@@ -70,10 +70,15 @@ func forward(ctx context.Context, from <-chan struct{}, to chan<- struct{}) {
 			return
 		case <-from:
 		}
-		select {
-		case to <- struct{}{}:
-		default: // it is known already
-		}
+		signal(to)
+	}
+}
+
+// signal passes one signal on.
+func signal(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default: // it is known already
 	}
 }
 

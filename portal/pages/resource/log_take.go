@@ -22,11 +22,17 @@ type following struct {
 	tail    func(context.Context, string) *podlogs.Tail
 	changed chan struct{}
 
-	tails   map[string]*podlogs.Tail // by Pod
-	ended   map[string]string        // why nothing more comes of a Pod that is still there
-	started bool                     // lines were sent
-	lines   int64                    // that came of all copies
+	tails   map[string]followed // by Pod
+	ended   map[string]string   // why nothing more comes of a Pod that is still there
+	started bool                // lines were sent
+	lines   int64               // that came of all copies
 	size    int
+}
+
+// followed is the log of one Pod on its way. cancel ends what reads it.
+type followed struct {
+	*podlogs.Tail
+	cancel context.CancelFunc
 }
 
 // news is what came since the last message.
@@ -44,8 +50,9 @@ func (f *following) render(ctx context.Context) ([]sse.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.begin(ctx, pods)
 	n := f.take(pods)
+	f.leave(pods)
+	f.begin(ctx, pods)
 	var out []sse.Part
 	if n.lines > 0 {
 		event := "log"
@@ -70,13 +77,29 @@ func (f *following) render(ctx context.Context) ([]sse.Part, error) {
 // begin follows the Pods that it does not follow yet.
 func (f *following) begin(ctx context.Context, pods []string) {
 	for _, pod := range pods {
-		if f.tails[pod] != nil {
+		if _, known := f.tails[pod]; known {
 			continue
 		}
+		ctx, cancel := context.WithCancel(ctx)
 		t := f.tail(ctx, pod)
-		f.tails[pod] = t
-		go t.Run(ctx)
+		f.tails[pod] = followed{t, cancel}
 		go forward(ctx, t.News(), f.changed)
+		go func() {
+			defer cancel() // ends what signals to it
+			t.Run(ctx)
+			signal(f.changed) // forward might end before it passes on the last lines
+		}()
+	}
+}
+
+// leave ends what follows Pods that are no longer among those to follow. Their last lines have been taken.
+func (f *following) leave(pods []string) {
+	for pod, t := range f.tails {
+		if !slices.Contains(pods, pod) {
+			t.cancel()
+			delete(f.tails, pod)
+			delete(f.ended, pod)
+		}
 	}
 }
 
