@@ -3,8 +3,6 @@ package resource
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +17,6 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/pages/page"
-	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -157,53 +154,7 @@ func (p *Pages) lastLines(ctx context.Context, l logRequest) (lines []string, cu
 		lines, cut, err = p.linesOf(ctx, l.id, l.of(l.pods[0].Name))
 		return lines, cut, "", err
 	}
-	var copies []podlogs.Copy
-	var without []string
-	var failed error
-	for _, pod := range l.pods {
-		if l.query.Previous && !l.restarted(pod) {
-			continue
-		}
-		some, more, err := p.linesOf(ctx, l.id, l.of(pod.Name))
-		_, none := errors.AsType[*page.NoLogError](err)
-		switch {
-		case none || errors.Is(err, page.ErrNoPod): // it has not started, or has gone
-		case err == nil:
-			copies, cut = append(copies, podlogs.Copy{Name: shortName(pod.Name), Lines: some}), cut || more
-		case !unanswered(err):
-			return nil, false, "", err
-		default:
-			without, failed = append(without, shortName(pod.Name)), err
-		}
-	}
-	switch {
-	case len(copies) == 0 && failed != nil:
-		return nil, false, "", failed
-	case len(copies) == 0:
-		return nil, false, "", &page.NoLogError{Words: noCopyYet}
-	}
-	return podlogs.Interleave(copies, l.query.Timestamps), cut, l.note(without), nil
-}
-
-// unanswered reports whether an error is of one node, which does not give its logs.
-func unanswered(err error) bool {
-	_, away := errors.AsType[*cluster.UnavailableError](err)
-	_, broken := errors.AsType[*podlogs.BrokenError](err)
-	return away || broken
-}
-
-const noCopyYet = "No logs yet: no copy has started."
-
-// note says which copies are not among the lines.
-func (l logRequest) note(without []string) string {
-	var words []string
-	if len(without) > 0 {
-		words = append(words, "Without "+strings.Join(without, ", ")+": Kubernetes does not give that log at the moment.")
-	}
-	if l.hidden > 0 {
-		words = append(words, fmt.Sprintf("The %d newest of %d copies. Choose a copy to see another.", len(l.pods), len(l.copies)))
-	}
-	return strings.Join(words, " ")
+	return p.linesOfAll(ctx, l)
 }
 
 func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuery) (lines []string, cut bool, err error) {
