@@ -17,8 +17,8 @@ import (
 const (
 	// readAllTime is for the logs of all copies together; the answer has to be written before the server gives up.
 	readAllTime = 8 * time.Second
-	// readsOfAll is how many copies are read at a time, which leaves the user one of podlogs.MaxReads.
-	readsOfAll = podlogs.MaxReads - 1
+	// readsOfAll is how many copies are read at a time: two pages that are opened at once have room among podlogs.MaxReads.
+	readsOfAll = podlogs.MaxReads / 2
 )
 
 // answer is what reading the log of one copy gave.
