@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +18,15 @@ import (
 type listing struct {
 	takes time.Duration
 	err   error
+
+	mu    sync.Mutex
 	asked []operatorapi.OfferQuery
 }
 
 func (l *listing) List(_ context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
+	l.mu.Lock()
 	l.asked = append(l.asked, q)
+	l.mu.Unlock()
 	time.Sleep(l.takes)
 	return []operatorapi.Offer{{Value: "t3.micro", Label: "2 vCPU"}}, l.err
 }
@@ -47,6 +52,8 @@ func TestOffersOfAnAccount(t *testing.T) {
 						t.Errorf("%d %+v, want %+v", status, got, c.want)
 					}
 				}
+				c.account.mu.Lock()
+				defer c.account.mu.Unlock()
 				if len(c.account.asked) != 1 || c.account.asked[0].Path() != q.Path() {
 					t.Errorf("asked %+v", c.account.asked)
 				}
