@@ -28,6 +28,9 @@ var retried = map[string]string{
 	"DBProxyNotFoundFault": "of tags of other things", "DBProxyTargetGroupNotFoundFault": "of tags of other things",
 	"DBShardGroupNotFound": "of tags of other things", "DBSnapshotTenantDatabaseNotFoundFault": "of tags of other things",
 	"IntegrationNotFoundFault": "of tags of other things", "TenantDatabaseNotFound": "of tags of other things",
+	"DelegationSetNotReusable": "no delegation set is named", "NoSuchDelegationSet": "no delegation set is named",
+	"InvalidFilterKey": "no filter comes from a spec", "InvalidFilterOption": "no filter comes from a spec",
+	"InvalidFilterValue": "no filter comes from a spec", "InvalidNextToken": "the listing begins anew",
 }
 
 // listed returns the codes of a list, with the services that have them.
