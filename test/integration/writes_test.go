@@ -60,7 +60,7 @@ func applyServerSide(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 }
 
 // From its creation by a user to Ready, a bucket costs the API server so many writes, whoever made it and how. What must be
-// saved before the bucket is made is the first.
+// saved before the bucket is made is the first; the second is the history's, one for each change of the spec.
 func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	calm(t)
 	c := admin(t)
@@ -74,7 +74,7 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	created, applied := bucketOf(team(t, c), "plain"), bucketOf(team(t, c), "plain")
 	create(t, c, created)
 	applyServerSide(t, c, applied)
-	want := []string{"PATCH s3buckets/plain", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
+	want := []string{"PATCH s3buckets/plain", "POST controllerrevisions", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
 	for _, b := range []*v1alpha1.S3Bucket{created, applied} {
 		ready(t, c, b)
 		if got := sent.settledIn(t, b.Namespace); !slices.Equal(got, want) {
