@@ -180,17 +180,18 @@ func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 	}
 	for i, x := range rows {
 		t.Run(x.kind+" "+x.path, func(t *testing.T) {
-			got := reason(t, j.c, pairs[i].theirs, x.reason)
-			if x.known {
-				return
-			}
-			none := reason(t, j.c, pairs[i].none, x.reason)
 			told := func(message, named, object string) string {
 				return ofPod.ReplaceAllString(strings.NewReplacer(named, "IT", object, "OBJECT").Replace(message), "OBJECT-POD")
 			}
-			if a, b := told(got.Message, x.theirs, pairs[i].theirs.GetName()), told(none.Message, x.nothing, pairs[i].none.GetName()); a != b {
-				t.Errorf("of theirs it says\n%s\nand of nothing\n%s", a, b)
-			}
+			// Awaited, because one of two rollouts may be a step behind the other.
+			await(t, "the same to be said of theirs and of nothing", func() (bool, string) {
+				a := told(reason(t, j.c, pairs[i].theirs, x.reason).Message, x.theirs, pairs[i].theirs.GetName())
+				if x.known {
+					return true, ""
+				}
+				b := told(reason(t, j.c, pairs[i].none, x.reason).Message, x.nothing, pairs[i].none.GetName())
+				return a == b, fmt.Sprintf("of theirs it says\n%s\nand of nothing\n%s", a, b)
+			})
 		})
 	}
 	t.Logf("%d fields tried, %d of which tell that the neighbour's exists", len(rows), knownOf(rows))
