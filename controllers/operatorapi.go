@@ -13,10 +13,15 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/ec2"
 	"github.com/portico-platform/portico/controllers/aws/rds"
+	"github.com/portico-platform/portico/controllers/aws/s3"
+	"github.com/portico-platform/portico/controllers/aws/sns"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
+	"github.com/portico-platform/portico/controllers/deleted"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/hostname"
 	"github.com/portico-platform/portico/controllers/offers"
 	"github.com/portico-platform/portico/controllers/operatorapi"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // offered is what an AWS account has for the fields of the kinds.
@@ -24,6 +29,25 @@ var offered = map[string]offers.Fields{
 	v1alpha1.KindEC2Instance:            ec2.Offers,
 	v1alpha1.KindRDSInstance:            rds.Offers,
 	v1alpha1.KindGatewayHostnameRequest: hostname.Offers,
+}
+
+// leftBehind is how what AWS still has of deleted objects is found, by kind.
+var leftBehind = map[string]deleted.Kind{
+	v1alpha1.KindEC2Instance: ec2.Deleted,
+	v1alpha1.KindRDSInstance: rds.Deleted,
+	v1alpha1.KindS3Bucket:    s3.Deleted,
+	v1alpha1.KindSNSTopic:    sns.Deleted,
+	v1alpha1.KindSQSQueue:    sqs.Deleted,
+}
+
+// deletedLists lists by that table.
+func deletedLists(mgr ctrl.Manager, d deps) *deleted.Lists {
+	return &deleted.Lists{
+		Kinds: leftBehind, Reader: mgr.GetCache(), Connector: d.connector,
+		Objects: func(ctx context.Context, kind, namespace string, each func(external.Object)) error {
+			return watch.Each(ctx, mgr, kinds[kind].object, func(o client.Object) { each(o.(external.Object)) }, client.InNamespace(namespace))
+		},
+	}
 }
 
 // setupOperatorAPI adds the server that shows what the engine remembers, unless it is switched off.
@@ -42,7 +66,8 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 	}
 	d.features.Set(api.FeaturePeople, off)
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
-		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Offers: offers.New(offered, d.connector, o.Engine.Now), Features: d.features,
+		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Offers: offers.New(offered, d.connector, o.Engine.Now),
+		Deleted: deletedLists(mgr, d), Features: d.features,
 		Metrics: metrics.Registry, People: door, Now: o.Engine.Now,
 	})
 	if err != nil {

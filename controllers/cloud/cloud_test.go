@@ -152,13 +152,13 @@ func TestOwner(t *testing.T) {
 	}{
 		{"ours", with(), external.Ours},
 		{"with others' tags beside", with("team", "x"), external.Ours},
-		{"of an earlier life", with(tagUID, "u0"), external.Earlier},
-		{"without a UID", with(tagUID, ""), external.Earlier},
+		{"of an earlier life", with(TagUID, "u0"), external.Earlier},
+		{"without a UID", with(TagUID, ""), external.Earlier},
 		{"of another cluster", with(TagCluster, "c2"), external.Foreign},
 		{"of another kind", with(TagKind, "SQSQueue"), external.Foreign},
 		{"of another namespace", with(TagNamespace, "search"), external.Foreign},
 		{"of another namespace of this name", with(tagNamespaceUID, "n0"), external.Foreign},
-		{"of the namespace in a lost cluster", with(tagNamespaceUID, "lost2", tagUID, "u0"), external.Earlier},
+		{"of the namespace in a lost cluster", with(tagNamespaceUID, "lost2", TagUID, "u0"), external.Earlier},
 		{"of the namespace in a lost cluster, whatever the UID", with(tagNamespaceUID, "lost1"), external.Earlier},
 		{"of another object in a lost cluster", with(tagNamespaceUID, "lost1", TagName, "other"), external.Foreign},
 		{"of another lost cluster's namespace", with(tagNamespaceUID, "lost1", TagCluster, "c2"), external.Foreign},
@@ -182,7 +182,7 @@ func TestOwner(t *testing.T) {
 }
 
 func TestOnlyOurOwnTagsAreMarks(t *testing.T) {
-	rest := TagChange{Remove: OwnershipTagKeys(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})
+	rest := TagChange{Remove: OwnershipTagKeys(map[string]string{TagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(map[string]string{TagUID: "x", TagAdopt: "y", "team": "z"})
 	if len(rest) != 1 || rest["team"] != "z" {
 		t.Errorf("left %v", rest)
 	}
@@ -236,7 +236,7 @@ func TestGeneratedBucketNamesBeginWithTheirPrefix(t *testing.T) {
 func TestOwnTagsWinOverDefaults(t *testing.T) {
 	s := Session{Rules: v1alpha1.AWSRules{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}}, Identity: Identity{Cluster: "c"}}
 	tags := s.Tags(object(), v1alpha1.Tags{"team": "payments"})
-	if tags["team"] != "payments" || tags["env"] != "prod" || tags[tagUID] != "u1" {
+	if tags["team"] != "payments" || tags["env"] != "prod" || tags[TagUID] != "u1" {
 		t.Errorf("tags %v", tags)
 	}
 }

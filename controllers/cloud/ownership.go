@@ -22,7 +22,8 @@ const (
 	TagNamespace    = tagPrefix + "namespace"
 	tagNamespaceUID = tagPrefix + "namespace-uid"
 	TagName         = tagPrefix + "name"
-	tagUID          = tagPrefix + "uid"
+	// TagUID is the UID of the object.
+	TagUID = tagPrefix + "uid"
 	// TagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
 	TagAdopt = tagPrefix + "adopt"
 	// TagBucketPrefix is on sessions only: see BucketPrefix.
@@ -57,7 +58,7 @@ func (id Identity) OwnershipTags(obj client.Object) map[string]string {
 		TagNamespace:    obj.GetNamespace(),
 		tagNamespaceUID: id.NamespaceUID,
 		TagName:         obj.GetName(),
-		tagUID:          string(obj.GetUID()),
+		TagUID:          string(obj.GetUID()),
 	}
 }
 
@@ -71,12 +72,17 @@ func (id Identity) SearchTags(obj client.Object) map[string][]string {
 	return all
 }
 
+// NamespaceTags returns the values of the ownership tags by which all that the namespace has in AWS is found, and what it had in clusters that are lost.
+func (id Identity) NamespaceTags() map[string][]string {
+	return map[string][]string{TagCluster: {id.Cluster}, tagNamespaceUID: append([]string{id.NamespaceUID}, id.FormerNamespaceUIDs...)}
+}
+
 // Owner reads ownership off tags. A namespace counts by its UID: a name that was given to another team inherits nothing.
 // What carries a UID that the namespace had in a lost cluster is of an earlier life.
 func (id Identity) Owner(obj client.Object, tags map[string]string) external.Owner {
 	marks := id.OwnershipTags(obj)
-	ours := tags[tagUID] == marks[tagUID] && tags[tagNamespaceUID] == id.NamespaceUID
-	delete(marks, tagUID)
+	ours := tags[TagUID] == marks[TagUID] && tags[tagNamespaceUID] == id.NamespaceUID
+	delete(marks, TagUID)
 	if id.isNamespace(tags[tagNamespaceUID]) {
 		marks[tagNamespaceUID] = tags[tagNamespaceUID]
 	}
@@ -102,7 +108,7 @@ func (id Identity) notOurs(obj client.Object, tags map[string]string) external.O
 }
 
 func isOffered(obj client.Object, tags map[string]string) bool {
-	return tags[tagUID] == "" && tags[TagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName()
+	return tags[TagUID] == "" && tags[TagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName()
 }
 
 // SharedWith reports whether somebody with access to AWS lets obj's namespace use what carries these tags and is not obj's own: it
@@ -132,7 +138,7 @@ func BucketPrefix(cluster, namespace string) string {
 
 // GeneratedBucketName returns the name of obj's bucket, if it leaves the choice to us: <prefix>-<namespace>-<name>-<hash>, at most limit long. The
 // prefix is always whole, and stands first: nowhere else could it not be part of another namespace's name.
-func (id Identity) GeneratedBucketName(obj client.Object, limit int) string {
+func (id Identity) GeneratedBucketName(obj metav1.Object, limit int) string {
 	prefix := BucketPrefix(id.Cluster, obj.GetNamespace()) + "-"
 	return prefix + id.GeneratedName(obj, limit-len(prefix))
 }
@@ -140,7 +146,7 @@ func (id Identity) GeneratedBucketName(obj client.Object, limit int) string {
 // GeneratedName returns the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case
 // letters, digits and hyphens, at most limit long. The hash keeps apart what shortening, or another cluster, would
 // make equal.
-func (id Identity) GeneratedName(obj client.Object, limit int) string {
+func (id Identity) GeneratedName(obj metav1.Object, limit int) string {
 	sum := sha256.Sum256([]byte(id.Cluster + "/" + obj.GetNamespace() + "/" + obj.GetName()))
 	hash := hex.EncodeToString(sum[:4])
 	name := strings.ReplaceAll(obj.GetNamespace()+"-"+obj.GetName(), ".", "-")

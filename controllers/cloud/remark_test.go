@@ -37,7 +37,7 @@ func TestWhatMarksAreLost(t *testing.T) {
 		{"all, and another cluster has it", map[string]string{TagCluster: "c2"}, false},
 	} {
 		marks := id.LostMarks(object(), x.tags)
-		if (marks != nil) != x.lost || x.lost && (marks[tagUID] != "u1" || len(marks) != len(all)) {
+		if (marks != nil) != x.lost || x.lost && (marks[TagUID] != "u1" || len(marks) != len(all)) {
 			t.Errorf("%s: %v", x.name, marks)
 		}
 	}

@@ -26,11 +26,11 @@ const (
 	longestOfferQuery = 2048
 )
 
-// mostOffers is how many lists are read from AWS at once: reconciling goes first.
-const mostOffers = 4
+// mostLists is how many lists are read from AWS at once: reconciling goes first.
+const mostLists = 4
 
-// offersBusy is said while others' lists are read.
-const offersBusy = "too many lists are being read from AWS: try again in a moment"
+// listsBusy is said while others' lists are read.
+const listsBusy = "too many lists are being read from AWS: try again in a moment"
 
 type offerKey string
 
@@ -66,10 +66,10 @@ func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
 
 func (h handlers) offersOf(ctx context.Context, q operatorapi.OfferQuery) offerAnswer {
 	select {
-	case h.offerSlots <- struct{}{}:
-		defer func() { <-h.offerSlots }()
+	case h.listSlots <- struct{}{}:
+		defer func() { <-h.listSlots }()
 	case <-ctx.Done():
-		return offerAnswer{Offers: operatorapi.Offers{Items: []operatorapi.Offer{}, Error: offersBusy}}
+		return offerAnswer{Offers: operatorapi.Offers{Items: []operatorapi.Offer{}, Error: listsBusy}}
 	}
 	items, err := h.offers.List(ctx, q)
 	switch {

@@ -45,7 +45,7 @@ func TestOffersOfAnAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now), offerSlots: make(chan struct{}, 1)}.routes()
+				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now), listSlots: make(chan struct{}, 1)}.routes()
 				for range 2 { // the second is answered from what is known, or waits with the first
 					var got operatorapi.Offers
 					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending || got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
@@ -61,7 +61,7 @@ func TestOffersOfAnAccount(t *testing.T) {
 			})
 		})
 	}
-	h := handlers{offers: &listing{}, offerLooks: newOfferLooks(time.Now), offerSlots: make(chan struct{}, 1)}.routes()
+	h := handlers{offers: &listing{}, offerLooks: newOfferLooks(time.Now), listSlots: make(chan struct{}, 1)}.routes()
 	if w := call(h, q.Path()+"&x="+strings.Repeat("x", longestOfferQuery), ""); w.Code != http.StatusBadRequest {
 		t.Errorf("a query that is too long: %d", w.Code)
 	}

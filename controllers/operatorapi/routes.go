@@ -32,7 +32,10 @@ type handlers struct {
 
 	offers     Offers // nil: nothing is listed
 	offerLooks *looks[offerKey, offerAnswer]
-	offerSlots chan struct{}
+	listSlots  chan struct{}
+
+	deleted      Deleted // nil: nothing is listed
+	deletedLooks *looks[namespaceKey, operatorapi.DeletedList]
 }
 
 // routes returns all there are.
@@ -44,6 +47,9 @@ func (h handlers) routes() http.Handler {
 	mux.HandleFunc("GET "+operatorapi.ActivityPath, h.getActivity)
 	if h.offers != nil {
 		mux.HandleFunc("GET "+operatorapi.OffersPath+"/{kind}/{namespace}/{provider}/{field}", h.listOffers)
+	}
+	if h.deleted != nil {
+		mux.HandleFunc("GET "+operatorapi.DeletedPath+"/{namespace}", h.listDeleted)
 	}
 	if h.people != nil {
 		h.people.Routes(mux)

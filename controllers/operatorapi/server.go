@@ -43,6 +43,7 @@ type Source struct {
 	Records  Records
 	ReadLive ReadLive // nil: nothing is read from AWS
 	Offers   Offers   // nil: nothing is listed for requests
+	Deleted  Deleted  // nil: nothing is listed of what was deleted
 	// Features of the operator; nil: there are none to tell of.
 	Features *Features
 	// Metrics are those of the process; what the controllers do is told by them.
@@ -102,7 +103,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
 	v := handlers{
 		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now(),
-		offers: s.Offers, offerLooks: newOfferLooks(s.Now), offerSlots: make(chan struct{}, mostOffers),
+		offers: s.Offers, offerLooks: newOfferLooks(s.Now), listSlots: make(chan struct{}, mostLists), deleted: s.Deleted, deletedLooks: newDeletedLooks(s.Now),
 	}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
 }

@@ -53,13 +53,10 @@ const FIFOSuffix = ".fifo"
 
 // Name returns the resource's name: the one that is known, or a generated one of at most limit characters.
 func (a *Adapter[T]) Name(obj T, known string, limit int, fifo bool) string {
-	switch {
-	case known != "":
+	if known != "" {
 		return known
-	case fifo:
-		return a.Session.Identity.GeneratedName(obj, limit-len(FIFOSuffix)) + FIFOSuffix
 	}
-	return a.Session.Identity.GeneratedName(obj, limit)
+	return generatedName(a.Session, obj, limit, fifo)
 }
 
 // Observe reads the tags, which show existence and ownership in one call once the ID is known, and the attributes only

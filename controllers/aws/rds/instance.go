@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/smithy-go"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -42,8 +43,13 @@ func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 	if name := cmp.Or(obj.Status.DBInstanceIdentifier, strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
 		return name
 	}
+	return generatedIdentifier(i.session.Identity, obj)
+}
+
+// generatedIdentifier returns what Portico calls the instance of an object that leaves it the choice.
+func generatedIdentifier(id cloud.Identity, obj metav1.Object) string {
 	const prefix = "db-"
-	name := i.session.Identity.GeneratedName(obj, longestIdentifier-len(prefix))
+	name := id.GeneratedName(obj, longestIdentifier-len(prefix))
 	for strings.Contains(name, "--") {
 		name = strings.ReplaceAll(name, "--", "-")
 	}

@@ -1,0 +1,50 @@
+package attributes
+
+import (
+	"context"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/deleted"
+)
+
+// Naming is how resources of a kind are named.
+type Naming struct {
+	// List lists the ARNs of all resources of the kind.
+	List    func(context.Context, *cloud.Session) ([]string, error)
+	Longest int
+	// Name and FIFO are the fields of a spec that choose the name, and the order of messages.
+	Name, FIFO string
+}
+
+// Deleted returns those of the resources found that are there, with what a request has to say to get them back.
+func Deleted(ctx context.Context, s *cloud.Session, found []deleted.Found, n Naming) (all []operatorapi.Deleted, err error) {
+	listed, err := n.List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range deleted.There(found, listed) {
+		name := f.LastPart(":")
+		item := f.Item(name)
+		fifo := strings.HasSuffix(name, FIFOSuffix)
+		if fifo {
+			item.Fields[n.FIFO] = "true"
+		}
+		if name != generatedName(s, &metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name}, n.Longest, fifo) {
+			item.Fields[n.Name] = name
+		}
+		all = append(all, item)
+	}
+	return all, nil
+}
+
+// generatedName returns the name that Portico picks for an object's resource, of at most limit characters.
+func generatedName(s *cloud.Session, obj metav1.Object, limit int, fifo bool) string {
+	if fifo {
+		return s.Identity.GeneratedName(obj, limit-len(FIFOSuffix)) + FIFOSuffix
+	}
+	return s.Identity.GeneratedName(obj, limit)
+}

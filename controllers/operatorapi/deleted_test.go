@@ -1,0 +1,80 @@
+package operatorapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+)
+
+// remains is what AWS has, which it says in its own time.
+type remains struct {
+	list  operatorapi.DeletedList
+	takes time.Duration
+	err   error
+	asked atomic.Int32
+}
+
+func (r *remains) List(_ context.Context, namespace string) (operatorapi.DeletedList, error) {
+	r.asked.Add(1)
+	time.Sleep(r.takes)
+	if namespace != "payments" {
+		return operatorapi.DeletedList{}, nil
+	}
+	return r.list, r.err
+}
+
+func TestWhatIsLeftOfANamespace(t *testing.T) {
+	one := operatorapi.Deleted{Kind: "S3Bucket", Name: "reports"}
+	for name, c := range map[string]struct {
+		account *remains
+		want    operatorapi.DeletedList
+	}{
+		"a list":             {&remains{list: operatorapi.DeletedList{Items: []operatorapi.Deleted{one}}}, operatorapi.DeletedList{Items: []operatorapi.Deleted{one}}},
+		"nothing":            {&remains{}, operatorapi.DeletedList{}},
+		"a part":             {&remains{list: operatorapi.DeletedList{Problems: []string{"denied"}}}, operatorapi.DeletedList{Problems: []string{"denied"}}},
+		"a long story":       {&remains{list: operatorapi.DeletedList{Problems: []string{strings.Repeat("x", 9999)}}}, operatorapi.DeletedList{Problems: []string{strings.Repeat("x", longestError) + "…"}}},
+		"the cache is away":  {&remains{err: errors.New("no cache")}, operatorapi.DeletedList{Problems: []string{"no cache"}}},
+		"AWS takes its time": {&remains{takes: time.Minute}, operatorapi.DeletedList{Pending: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := handlers{deleted: c.account, deletedLooks: newDeletedLooks(time.Now), listSlots: make(chan struct{}, 1)}.routes()
+				for range 2 { // the second is answered from what is known, or waits with the first
+					var got operatorapi.DeletedList
+					status := get(t, h, operatorapi.NamespaceDeletedPath("payments"), &got)
+					if status != 200 || got.Pending != c.want.Pending || len(got.Items) != len(c.want.Items) || strings.Join(got.Problems, "") != strings.Join(c.want.Problems, "") {
+						t.Errorf("%d %+v, want %+v", status, got, c.want)
+					}
+				}
+				if n := c.account.asked.Load(); n != 1 {
+					t.Errorf("asked %d times", n)
+				}
+				time.Sleep(2 * time.Minute)
+			})
+		})
+	}
+	if w := call(handlers{}.routes(), operatorapi.NamespaceDeletedPath("payments"), ""); w.Code != 404 {
+		t.Errorf("without lists: %d", w.Code)
+	}
+}
+
+// Nobody waits for ever behind lists that take their time.
+func TestListsWaitForTheirTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := handlers{deleted: &remains{takes: time.Hour}, listSlots: make(chan struct{}, 1)}
+		go h.deletedOf(t.Context(), "first")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), deletedTimeout)
+		defer cancel()
+		if got := h.deletedOf(ctx, "second"); len(got.Problems) != 1 || got.Problems[0] != listsBusy {
+			t.Errorf("%+v", got)
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}

@@ -1,0 +1,126 @@
+//go:build integration
+
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// deletedIn asks an operator what AWS has of the deleted objects of a namespace, until done says that it is what is waited for.
+func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.DeletedList) bool) (got operatorapi.DeletedList) {
+	t.Helper()
+	token := accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience)
+	await(t, "the list of what was deleted", func() (bool, string) {
+		got = operatorapi.DeletedList{}
+		status, body := o.get(t, operatorapi.NamespaceDeletedPath(ns), token)
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+			t.Fatalf("%d, %v: %s", status, err, body)
+		}
+		return !got.Pending && done(got), body
+	})
+	return got
+}
+
+// What people kept, and the final snapshot of a database, are listed with what brings them back, by the permissions of docs/iam. What another team
+// kept is not among them.
+func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
+	o := startInspected(t)
+	ns, neighbour := team(t, o), team(t, o)
+	p := account(t, o, "230000000081")
+	in := func(obj external.Object) external.Object {
+		spec, _ := obj.AWS()
+		spec.ProviderRef.Name = p.Name
+		return obj
+	}
+	kept := func(obj external.Object) external.Object {
+		retain(obj)
+		return in(obj)
+	}
+	picked := bucketOf(ns, "picked")
+	picked.Spec.BucketName = ""
+	all := []external.Object{
+		kept(bucketOf(ns, "named")), kept(picked), kept(queues.object(ns, "letters").(external.Object)), kept(topics.object(ns, "news").(external.Object)),
+		kept(machineOf(ns, "builder")), kept(databaseOf(ns, "kept")), in(databaseOf(ns, "ledger")), kept(bucketOf(neighbour, "theirs")),
+	}
+	stays := in(bucketOf(ns, "stays"))
+	for _, obj := range append(all, stays) {
+		create(t, o, obj)
+	}
+	ready(t, o, stays)
+	for _, obj := range all {
+		ready(t, o, obj)
+	}
+	for _, obj := range all {
+		gone(t, o, obj)
+	}
+
+	want := []string{
+		"EC2Instance builder instanceName instanceType", "RDSInstance kept allocatedStorage dbInstanceClass engine masterUsername",
+		"RDSInstance ledger snapshot allocatedStorage engine masterUsername restoreFrom.snapshotIdentifier",
+		"S3Bucket named bucketName", "S3Bucket picked", "SNSTopic news", "SQSQueue letters",
+	}
+	got := o.deletedIn(t, ns, func(list operatorapi.DeletedList) bool { return len(list.Items) >= len(want) })
+	var lines []string
+	for _, d := range got.Items {
+		line := d.Kind + " " + d.Name
+		if d.Snapshot {
+			line += " snapshot"
+		}
+		delete(d.Fields, "imageID") // these two are what the simulator has
+		delete(d.Fields, "subnetID")
+		for _, field := range slices.Sorted(maps.Keys(d.Fields)) {
+			line += " " + field
+		}
+		lines = append(lines, line)
+		if d.Provider != p.Name || d.Account != "230000000081" || d.Region == "" || d.ID == "" || !strings.HasPrefix(d.ARN, "arn:aws:") || d.NameInUse || (d.Snapshot && d.Taken == nil) {
+			t.Errorf("%+v", d)
+		}
+	}
+	if !slices.Equal(lines, want) || len(got.Problems) > 0 {
+		t.Errorf("%q, want %q; problems %v", lines, want, got.Problems)
+	}
+
+	// The same request takes a kept one back, which is no longer in the list; and a namesake of the deleted database is told of.
+	again := kept(bucketOf(ns, "named"))
+	create(t, o, again)
+	ready(t, o, again)
+	restored := in(databaseOf(ns, "ledger", func(s *v1alpha1.RDSInstanceSpec) {
+		s.RestoreFrom, s.DBName = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: got.Items[2].ID}, ""
+	}))
+	create(t, o, restored)
+	ready(t, o, restored)
+	got = o.deletedIn(t, ns, func(list operatorapi.DeletedList) bool { return len(list.Items) == len(want)-1 })
+	for _, d := range got.Items {
+		if d.Name == "named" || d.NameInUse != d.Snapshot {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// An account that does not answer is named beside what others have.
+func TestAnAccountThatTellsNothingOfDeletedResourcesIsNamed(t *testing.T) {
+	o := startInspected(t)
+	ns := team(t, o)
+	b := bucketOf(ns, "left")
+	b.Spec.DeletionPolicy = v1alpha1.DeletionRetain
+	createReady(t, o, b)
+	gone(t, o, b)
+	p := account(t, o, "230000000082")
+	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000082"), iam.Policies{}))
+	got := o.deletedIn(t, ns, func(list operatorapi.DeletedList) bool { return len(list.Items) > 0 && len(list.Problems) > 0 })
+	said := fmt.Sprint(got.Problems)
+	if got.Items[0].Name != "left" || !strings.Contains(said, p.Name) || !strings.Contains(said, "tag:GetResources") || strings.Contains(said, "Provider") {
+		t.Errorf("%+v", got)
+	}
+}
