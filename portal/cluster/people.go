@@ -92,7 +92,7 @@ func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref) (operat
 func (c *Cluster) ServesPeople(ctx context.Context) error {
 	features := c.operator.Features(ctx)
 	if !features.Known {
-		return &PersonError{Status: http.StatusServiceUnavailable, Detail: operatorAway, Resource: secretsResource}
+		return &PersonError{Status: http.StatusServiceUnavailable, Detail: OperatorAway, Resource: secretsResource}
 	}
 	for _, f := range features.Items {
 		if f.Name == operatorapi.FeaturePeople && !f.On {
@@ -113,8 +113,8 @@ func (c *Cluster) RequireSecret(ctx context.Context, id auth.Identity, verb, nam
 	return c.access.require(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
 }
 
-// operatorAway says that nobody answers.
-const operatorAway = "Portico's operator does not answer at the moment; try again"
+// OperatorAway says that nobody answers.
+const OperatorAway = "Portico's operator does not answer at the moment; try again"
 
 // ask has the operator do it, and puts it on the record of the request.
 func (c *Cluster) ask(ctx context.Context, id auth.Identity, e errand, out any) (int, error) {
@@ -144,7 +144,7 @@ func (c *Cluster) carry(ctx context.Context, id auth.Identity, e errand, out any
 	}
 	if err != nil {
 		c.log.ErrorContext(ctx, "the operator could not be asked for a person", "error", err, "requestID", auth.RequestID(ctx))
-		return 0, told(http.StatusServiceUnavailable, operatorAway)
+		return 0, told(http.StatusServiceUnavailable, OperatorAway)
 	}
 	return status, nil
 }

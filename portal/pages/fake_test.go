@@ -54,6 +54,7 @@ type fakeCluster struct {
 	ender
 	keeping
 	remembering
+	left operator.Deleted // in AWS, of deleted objects
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {

@@ -67,7 +67,7 @@ func TestGolden(t *testing.T) {
 		pages["form-"+strings.ToLower(k.Name)] = "/teams/" + team + "/new/" + k.Plural
 	}
 	apps := map[string]string{"app": atShop, "app-logs": atShop + "/logs"}
-	pages["admin-rights"] = "/admin/rights"
+	pages["admin-rights"], pages["deleted"] = "/admin/rights", atDeleted
 	maps.Copy(pages, apps)
 	maps.Copy(pages, hosts)
 	maps.Copy(pages, owned)
@@ -85,6 +85,9 @@ func TestGolden(t *testing.T) {
 			}
 			if apps[name] != "" {
 				f = measuredShop(t)
+			}
+			if name == "deleted" {
+				f = leftovers(t)
 			}
 			if hosts[name] != "" {
 				f = happened(hostnameSite(t))

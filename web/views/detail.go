@@ -233,6 +233,7 @@ type Delete struct {
 	Users    Users
 	InUse    bool // it cannot be deleted now
 	Effects  []Effect
+	Leaves   bool // something may stay in AWS, of which there is a list
 }
 
 // Effect is one thing that deleting does, or does not do.

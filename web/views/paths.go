@@ -94,6 +94,17 @@ func AnotherPath(team, plural, name string) string {
 	return RequestPath(team, plural) + "?like=" + url.QueryEscape(name)
 }
 
+// DeletedPath returns the path of the list of what AWS still has of a team's deleted resources.
+func DeletedPath(team string) string { return TeamPath(team) + "/deleted" }
+
+// RestoreFrom is the parameter of the address of a form that gets a deleted resource back: the ARN of what AWS still has of it.
+const RestoreFrom = "restore"
+
+// RestorePath returns the path of that form.
+func RestorePath(team, plural, arn string) string {
+	return RequestPath(team, plural) + "?" + RestoreFrom + "=" + url.QueryEscape(arn)
+}
+
 // EditPath returns the path of the form that changes a resource.
 func EditPath(team, plural, name string) string { return ResourcePath(team, plural, name) + "/edit" }
 

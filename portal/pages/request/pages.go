@@ -24,6 +24,12 @@ type Cluster interface {
 	Suggester
 	Reader
 	ProviderReader
+	DeletedReader
+}
+
+// DeletedReader reads what AWS still has of deleted objects, after checking access.
+type DeletedReader interface {
+	Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error)
 }
 
 // Reader reads objects for a caller, after checking access.

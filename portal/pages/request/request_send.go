@@ -36,6 +36,16 @@ func (p *Pages) requestForm(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	if arn := r.URL.Query().Get(views.RestoreFrom); arn != "" {
+		was, there, err := p.restored(r.Context(), f, arn, offers)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return page.SeeOther(w, r, views.DeletedPath(f.space.Team.ID))
+		}
+		d = was
+	}
 	return p.showFormWith(w, r, f, d, offers, http.StatusOK)
 }
 

@@ -18,6 +18,7 @@ func (p *Pages) Routes(r chi.Router) {
 	r.Get("/hostnames/check", p.Handler(p.hostnameCheck))
 	r.Get("/names/"+form.Secrets, p.Handler(p.names))
 	r.Get("/offers/{kind}/{field}", p.Handler(p.offersList))
+	r.Get("/deleted", p.Handler(p.deletedList))
 	r.Get("/new/{kind}", p.Handler(p.requestForm))
 	r.Post("/new/{kind}", p.Handler(p.requestPost))
 	r.Get("/{kind}/{name}/edit", p.Handler(p.editForm))

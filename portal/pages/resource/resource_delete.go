@@ -52,6 +52,7 @@ func (p *Pages) deleteView(ctx context.Context, l objectRequest, obj *unstructur
 	return views.Delete{
 		Frame: l.frame, Resource: page.ResourceOf(l.space, l.ref.Kind, obj, p.Now()), UID: string(obj.GetUID()),
 		Users: users, InUse: status.UsersOf(obj) != "", Effects: deletion.Effects(obj, l.ref.Kind),
+		Leaves: l.ref.Kind.Has("deletionPolicy"),
 	}, err
 }
 

@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// leaving returns the kinds whose objects can leave something in AWS when they are deleted.
+func (c *Cluster) leaving() catalog.Catalog {
+	return slices.DeleteFunc(slices.Clone(c.kinds.Requestable()), func(k catalog.Kind) bool { return !k.Namespaced || !k.Has("deletionPolicy") })
+}
+
+// Deleted returns what AWS still has of the deleted objects of a namespace, of the kinds that the caller can list there. Who can list none
+// gets a *ForbiddenError.
+func (c *Cluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
+	kinds := c.leaving()
+	listed := map[string]bool{}
+	for _, k := range kinds {
+		may, err := c.Can(ctx, id, "list", k, namespace)
+		if err != nil {
+			return operator.Deleted{}, err
+		}
+		if may {
+			listed[k.Name] = true
+		}
+	}
+	if len(listed) == 0 {
+		return operator.Deleted{}, c.access.require(ctx, id, RightTo("list", kinds[0], namespace))
+	}
+	out := c.operator.Deleted(ctx, namespace)
+	out.Items = slices.DeleteFunc(slices.Clone(out.Items), func(d operatorapi.Deleted) bool { return !listed[d.Kind] })
+	return out, nil
+}
