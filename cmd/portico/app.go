@@ -88,7 +88,7 @@ resource, 6 no access.`,
 	group(root, "use", a.scaleCommand(), a.rollbackCommand())
 	group(root, "use", a.secretCommand(), a.connectCommand())
 	group(root, "use", a.teamCommand())
-	group(root, "look", a.describeCommand(), a.eventsCommand(), a.historyCommand(), a.activityCommand(), a.logsCommand())
+	group(root, "look", a.describeCommand(), a.eventsCommand(), a.historyCommand(), a.deletedCommand(), a.activityCommand(), a.logsCommand())
 	group(root, "session", a.loginCommand(), a.logoutCommand(), a.whoamiCommand())
 	group(root, "admin", a.sessionsCommand(), a.checkCommand(), a.backupCommand(), a.restoreCommand())
 	root.AddCommand(a.versionCommand())

@@ -335,6 +335,12 @@ func (c *Client) ListNamespaces(ctx context.Context) (*Namespaces, error) {
 	return do[Namespaces](ctx, r)
 }
 
+// ListDeleted: List what AWS still has of deleted resources, with how to get it back.
+func (c *Client) ListDeleted(ctx context.Context, namespace string) (*Deleted, error) {
+	r := c.request("GET", "/namespaces/"+url.PathEscape(namespace)+"/deleted")
+	return do[Deleted](ctx, r)
+}
+
 // CheckHostnameOptions are the parameters of CheckHostname; what is left zero is not sent.
 type CheckHostnameOptions struct {
 	Hostname    string // Such as shop.example.com, or *.shop.example.com.
@@ -498,6 +504,29 @@ type Checks struct {
 	Passes      int64             `json:"passes,omitempty"`      // How many checks there were since the operator started.
 	Reason      string            `json:"reason,omitempty"`      // Its outcome, as in the Ready condition.
 	State       string            `json:"state"`                 // checked: all else is there. unchecked: the operator has not checked the object since it started. unknown: the operator does not answer.
+}
+
+// DeletedItem is as in the document.
+type DeletedItem struct {
+	Account   string            `json:"account"` // The AWS account that has it.
+	Arn       string            `json:"arn"`
+	Facts     string            `json:"facts,omitempty"` // What it is, in words, such as its size.
+	Id        string            `json:"id"`              // The name or ID of what is left, in AWS.
+	Kind      string            `json:"kind"`            // Kind of the object that was deleted.
+	Name      string            `json:"name"`            // Its name.
+	NameInUse bool              `json:"nameInUse"`       // Another object of the kind has the name now. A resource that was kept cannot be managed again before that one is deleted.
+	Provider  string            `json:"provider"`        // The AWSProvider that leads to it.
+	Region    string            `json:"region"`
+	Snapshot  bool              `json:"snapshot"`        // True for a snapshot of the data, false for the resource itself, which was kept.
+	Spec      map[string]string `json:"spec"`            // What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name. Choose what else the kind requires.
+	Taken     *time.Time        `json:"taken,omitempty"` // When the snapshot was taken.
+}
+
+// Deleted is as in the document.
+type Deleted struct {
+	Items    []DeletedItem `json:"items"`    // Sorted by kind and name.
+	Pending  bool          `json:"pending"`  // AWS has not answered yet: ask again in a few seconds.
+	Problems []string      `json:"problems"` // Which AWS accounts and regions did not answer, and why: what is there is not among the items.
 }
 
 // EndedSessions is as in the document.

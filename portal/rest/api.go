@@ -43,6 +43,12 @@ type Cluster interface {
 	Writer
 	SessionEnder
 	PersonsAgent
+	DeletedReader
+}
+
+// DeletedReader reads what AWS still has of deleted objects, after checking access.
+type DeletedReader interface {
+	Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error)
 }
 
 // Reader reads for a caller, after checking access.
@@ -174,6 +180,7 @@ func Allow(routes chi.Routes, r *http.Request) string {
 func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
 	a.registerActivity(api)
+	a.registerDeleted(api)
 	a.registerHostnames(api)
 	a.registerSessions(api)
 	a.registerSecrets(api)

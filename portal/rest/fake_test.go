@@ -47,6 +47,7 @@ type fakeCluster struct {
 	open     []cluster.Provider
 	own      string // the object of this name is the caller's own
 	checked  []availability.Query
+	left     operator.Deleted // in AWS, of deleted objects
 	running
 	ender
 	agent

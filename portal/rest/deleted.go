@@ -1,0 +1,70 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+type deletedInput struct {
+	Namespace string `path:"namespace"`
+}
+
+type deletedOutput struct {
+	Body struct {
+		Items    []deletedItem `json:"items" doc:"Sorted by kind and name."`
+		Problems []string      `json:"problems" doc:"Which AWS accounts and regions did not answer, and why: what is there is not among the items."`
+		Pending  bool          `json:"pending" doc:"AWS has not answered yet: ask again in a few seconds."`
+	}
+}
+
+type deletedItem struct {
+	Kind      string            `json:"kind" doc:"Kind of the object that was deleted."`
+	Name      string            `json:"name" doc:"Its name."`
+	ID        string            `json:"id" doc:"The name or ID of what is left, in AWS."`
+	ARN       string            `json:"arn"`
+	Facts     string            `json:"facts,omitempty" doc:"What it is, in words, such as its size."`
+	Provider  string            `json:"provider" doc:"The AWSProvider that leads to it."`
+	Account   string            `json:"account" doc:"The AWS account that has it."`
+	Region    string            `json:"region"`
+	Snapshot  bool              `json:"snapshot" doc:"True for a snapshot of the data, false for the resource itself, which was kept."`
+	Taken     *time.Time        `json:"taken,omitempty" doc:"When the snapshot was taken."`
+	Spec      map[string]string `json:"spec" doc:"What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name. Choose what else the kind requires."`
+	NameInUse bool              `json:"nameInUse" doc:"Another object of the kind has the name now. A resource that was kept cannot be managed again before that one is deleted."`
+}
+
+func (a *API) registerDeleted(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "listDeleted", Method: http.MethodGet, Path: "/namespaces/{namespace}/deleted", Tags: []string{general}, Errors: always,
+		Summary: "List what AWS still has of deleted resources, with how to get it back",
+		Description: "Resources that were kept by their deletion policy, and final snapshots of databases, as AWS's tags show them, which are some minutes late. " +
+			"Resources deleted with the policy Orphan have no tags and are not listed. Answers can be 10 seconds old. It takes the right to list the kind.",
+	}, a.deleted)
+}
+
+func (a *API) deleted(ctx context.Context, in *deletedInput) (*deletedOutput, error) {
+	if !isNamespace(in.Namespace) {
+		return nil, noNamespace(ctx, in.Namespace)
+	}
+	all, err := a.cluster.Deleted(ctx, caller(ctx), in.Namespace)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	if !all.Known {
+		return nil, huma.ErrorWithHeaders(problem(ctx, http.StatusServiceUnavailable, cluster.OperatorAway), http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
+	}
+	out := &deletedOutput{}
+	out.Body.Items, out.Body.Problems, out.Body.Pending = make([]deletedItem, 0, len(all.Items)), append([]string{}, all.Problems...), all.Pending
+	for _, d := range all.Items {
+		out.Body.Items = append(out.Body.Items, deletedItem{
+			Kind: d.Kind, Name: d.Name, ID: d.ID, ARN: d.ARN, Facts: d.Facts, Provider: d.Provider, Account: d.Account, Region: d.Region,
+			Snapshot: d.Snapshot, Taken: d.Taken, Spec: d.Fields, NameInUse: d.NameInUse,
+		})
+	}
+	return out, nil
+}
