@@ -24,6 +24,11 @@ func TestARequestIsSaidInASentence(t *testing.T) {
 			"Database: mysql in the version that AWS prefers, on db.t3.micro, with 20 GiB that grow up to 100 GiB, with a standby in another zone, reachable from the internet, encrypted, without backups, kept in AWS when you delete it here.", "Tags a=1, b=2",
 		},
 		{
+			"RDSInstance", "{engine: postgres, dbInstanceClass: db.t3.micro, allocatedStorage: 20, restoreFrom: {snapshotIdentifier: ledger-final}, deletionPolicy: Delete}",
+			"Database: postgres in the version of the snapshot, with the data of the snapshot, on db.t3.micro, with 20 GiB, private, deleted with a final snapshot when you delete it here.",
+			"Restore from snapshot identifier ledger-final",
+		},
+		{
 			"S3Bucket", "{versioning: Enabled, forceDestroy: true, lifecycleRules: [{id: old, expirationDays: 30}, {id: older, prefix: logs/}]}",
 			"Bucket: with a name that Portico picks, with old versions of objects kept, closed to the public, deleted with all objects in it when you delete it here.", "Lifecycle rules",
 		},
