@@ -2,6 +2,7 @@ package deleted
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/portico-platform/portico/controllers/cloud"
 )
+
+// errNoTagging says why nothing is found at other servers.
+var errNoTagging = errors.New("its server has no tagging API, by which deleted resources are found")
 
 // read returns what carries ownership tags of the namespace, by kind. The answer comes from AWS's index of tags, which is some minutes late.
 func (l *Lists) read(ctx context.Context, s *cloud.Session, namespace string) (map[string][]Found, error) {
@@ -22,9 +26,12 @@ func (l *Lists) read(ctx context.Context, s *cloud.Session, namespace string) (m
 		in.TagFilters = append(in.TagFilters, types.TagFilter{Key: aws.String(key), Values: values})
 	}
 	all := map[string][]Found{}
-	for pages := tagging.NewGetResourcesPaginator(tagging.NewFromConfig(s.Config), in); pages.HasMorePages(); {
+	for pages := tagging.NewGetResourcesPaginator(tagging.NewFromConfig(s.ConfigFor(tagging.ServiceID)), in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
-		if err != nil {
+		switch {
+		case s.Lacks(tagging.ServiceID, err):
+			return nil, errNoTagging
+		case err != nil:
 			return nil, cloud.Explain(err)
 		}
 		for _, m := range page.ResourceTagMappingList {
