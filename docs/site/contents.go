@@ -14,11 +14,30 @@ type Group struct {
 	Entries []Entry
 }
 
-// contents is the navigation, in the order of reading. Pages in a folder whose README.md is here are found on that page.
+// contents is the navigation, in the order of reading. Pages in a folder whose README.md is here are found on that page. Kinds have the names that
+// the portal gives them, with that of Kubernetes.
 var contents = []Group{
 	{"Start", []Entry{{"", "Documentation"}, {"getting-started", "Getting started"}, {"concepts", "Concepts"}, {"glossary", "Glossary"}}},
 	{"For teams", []Entry{{"user-guide", "User guide"}, {"troubleshooting", "Troubleshooting"}, {"gitops", "Argo CD and Flux"}}},
-	{"Kinds", []Entry{{"kinds/*", ""}, {"reasons", "All reasons"}}},
+	{"What teams request", []Entry{
+		{"kinds/webapp", "Web app (WebApp)"},
+		{"kinds/s3bucket", "Bucket (S3Bucket)"},
+		{"kinds/rdsinstance", "Database (RDSInstance)"},
+		{"kinds/databaseuser", "Database user (DatabaseUser)"},
+		{"kinds/sqsqueue", "Message queue (SQSQueue)"},
+		{"kinds/snstopic", "Topic (SNSTopic)"},
+		{"kinds/ec2instance", "Virtual machine (EC2Instance)"},
+		{"kinds/gatewayhostnamerequest", "Hostname (GatewayHostnameRequest)"},
+		{"kinds/accessbinding", "Permission (AccessBinding)"},
+		{"reasons", "All reasons"},
+	}},
+	{"What admins create", []Entry{
+		{"kinds/awsprovider", "AWS account (AWSProvider)"},
+		{"kinds/team", "Team (Team)"},
+		{"kinds/hostnamegrant", "Hostname grant (HostnameGrant)"},
+		{"kinds/domainclaim", "Claim of a hostname (DomainClaim)"},
+		{"kinds/poolgateway", "Gateway of the pool (PoolGateway)"},
+	}},
 	{"Programs", []Entry{
 		{"cli", "Command line"}, {"cli-reference", "Command line reference"}, {"rest-api", "REST API"}, {"rest-reference", "REST API reference"},
 	}},

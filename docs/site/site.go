@@ -78,16 +78,11 @@ func (s *Site) arrange() error {
 	for _, g := range contents {
 		group := Group{Title: g.Title}
 		for _, e := range g.Entries {
-			if folder, all := strings.CutSuffix(e.Key, "/*"); all {
-				group.Entries = append(group.Entries, s.in(folder)...)
-			} else if s.pages[e.Key] != nil {
-				group.Entries = append(group.Entries, e)
-			} else {
+			if s.pages[e.Key] == nil {
 				return fmt.Errorf("the navigation of the documentation names %q, which is no page", e.Key)
 			}
-		}
-		for _, e := range group.Entries {
 			found[e.Key] = true
+			group.Entries = append(group.Entries, e)
 		}
 		s.Groups = append(s.Groups, group)
 	}
@@ -101,16 +96,6 @@ func (s *Site) arrange() error {
 		page.Parent = s.pages[path.Dir(key)]
 	}
 	return nil
-}
-
-// in returns the pages of a folder.
-func (s *Site) in(folder string) (all []Entry) {
-	for _, page := range s.Pages() {
-		if path.Dir(page.Key) == folder {
-			all = append(all, Entry{page.Key, page.Title})
-		}
-	}
-	return all
 }
 
 // Page returns a page, or nil if there is none.

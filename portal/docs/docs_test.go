@@ -29,8 +29,8 @@ func TestEveryKindHasAPage(t *testing.T) {
 		if page.Code != http.StatusOK || !strings.Contains(page.Body.String(), "<title>"+k.Name+" · Documentation · Portico</title>") {
 			t.Errorf("%s: %d", at, page.Code)
 		}
-		if !strings.Contains(first, `href="`+at+`"`) {
-			t.Errorf("the first page does not lead to %s", at)
+		if !strings.Contains(first, `href="`+at+`">`+k.Title+" ("+k.Name+")<") {
+			t.Errorf("the first page does not lead to %s, %s", at, k.Title)
 		}
 	}
 }
