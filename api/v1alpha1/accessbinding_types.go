@@ -19,7 +19,7 @@ type AccessBindingSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	ServiceAccountName string `json:"serviceAccountName"`
-	// resources that they may use, of this namespace and provider; each once.
+	// resources that the Pods can use, of this namespace and AWS account. Name each one once.
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(r, self.exists_one(o, o.kind == r.kind && o.name == r.name))",message="the list names a resource twice; choose one access for it"
 	// +listType=atomic
@@ -55,7 +55,7 @@ const (
 // AccessBindingStatus is what AWS has.
 type AccessBindingStatus struct {
 	CommonStatus `json:",inline"`
-	// region that the rights are kept by: that of the AWSProvider.
+	// region in which the rights are managed: that of the AWSProvider.
 	// +optional
 	Region string `json:"region,omitempty"`
 	// accountID of the AWS account.

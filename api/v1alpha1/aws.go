@@ -66,8 +66,8 @@ type AWSSpec struct {
 	// +kubebuilder:default=Never
 	// +optional
 	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
-	// managementPolicy Observe only reads: nothing is created, changed or deleted in AWS. It shows what is shared with the namespace by the
-	// tag portico.dev/namespace, and nothing else that is not the object's own.
+	// managementPolicy Observe only reads: nothing is created, changed or deleted in AWS. It shows the object's own
+	// resource, or one that AWS admins share with the namespace by the tag portico.dev/namespace.
 	// +kubebuilder:default=Manage
 	// +optional
 	ManagementPolicy ManagementPolicy `json:"managementPolicy,omitempty"`

@@ -7,10 +7,10 @@ type WorkloadIdentityStatus struct {
 	// readTime is when AWS was asked; that is about once an hour.
 	// +required
 	ReadTime metav1.Time `json:"readTime"`
-	// roles of the account, whoever made them. PodIdentity takes one for each namespace, IRSA one for each ServiceAccount.
+	// roles of the account, Portico's and others. PodIdentity takes one for each namespace, IRSA one for each ServiceAccount.
 	// +optional
 	Roles *QuotaUse `json:"roles,omitempty"`
-	// associations of EKS Pod Identity that the cluster has, whoever made them. Only with PodIdentity.
+	// associations of EKS Pod Identity that the cluster has, Portico's and others. Only with PodIdentity.
 	// +optional
 	Associations *QuotaUse `json:"associations,omitempty"`
 }

@@ -25,7 +25,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	ForbiddenTagKeys []string `json:"forbiddenTagKeys,omitempty"`
-	// allowedSubnets are the IDs of subnets that every namespace may launch machines in; * for all.
+	// allowedSubnets are the IDs of subnets that every namespace can launch machines in; * for all.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=64
@@ -33,7 +33,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedSubnets []string `json:"allowedSubnets,omitempty"`
-	// allowedSubnetGroups are the names of subnet groups that every namespace may place databases in; * for all.
+	// allowedSubnetGroups are the names of subnet groups that every namespace can place databases in; * for all.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1
@@ -41,7 +41,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedSubnetGroups []string `json:"allowedSubnetGroups,omitempty"`
-	// allowedSecurityGroups are the IDs of security groups that every namespace may put machines and databases into; * for
+	// allowedSecurityGroups are the IDs of security groups that every namespace can put machines and databases into; * for
 	// all.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
@@ -50,7 +50,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedSecurityGroups []string `json:"allowedSecurityGroups,omitempty"`
-	// allowedInstanceProfiles are the names or ARNs of instance profiles whose roles every namespace may give to its
+	// allowedInstanceProfiles are the names or ARNs of instance profiles whose roles every namespace can give to its
 	// machines; * for all.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
@@ -59,7 +59,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedInstanceProfiles []string `json:"allowedInstanceProfiles,omitempty"`
-	// allowedImages are the IDs of private images of this account that every namespace may launch machines from; * for all.
+	// allowedImages are the IDs of private images of this account that every namespace can launch machines from; * for all.
 	// Public images, and those that other accounts share with this one, need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
@@ -68,7 +68,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
-	// allowedKMSKeys are the IDs, ARNs or aliases of KMS keys that every namespace may encrypt with; * for all. AWS's own
+	// allowedKMSKeys are the IDs, ARNs or aliases of KMS keys that every namespace can encrypt with; * for all. AWS's own
 	// keys (alias/aws/…) need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
@@ -77,7 +77,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedKMSKeys []string `json:"allowedKMSKeys,omitempty"`
-	// allowedDeadLetterQueues are the ARNs of queues to which the queues of every namespace may send their dead letters; * for
+	// allowedDeadLetterQueues are the ARNs of queues to which the queues of every namespace can send their dead letters; * for
 	// all. Those of the same namespace that a queue names by targetRef need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// AWSProviderSpec says how to reach one AWS account and who may use it. Credentials come from static keys if
+// AWSProviderSpec says how to reach one AWS account and who can use it. Credentials come from static keys if
 // accessKeyIDRef is set, else from web identity (IRSA) if roleARN is set, else from the operator's own default
 // chain (EKS Pod Identity, environment, instance role). On top of them come assumeRoleChain and assumeRoleARN.
 // +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) == has(self.secretAccessKeyRef)",message="accessKeyIDRef and secretAccessKeyRef go together: set both or neither"
@@ -11,24 +11,24 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.externalID) || has(self.assumeRoleARN)",message="externalID is sent when assumeRoleARN is assumed: set assumeRoleARN too"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumeRoleChain) || has(self.assumeRoleARN)",message="assumeRoleChain leads to assumeRoleARN: set assumeRoleARN too"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumeRoleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="assumeRoleARN needs STS, and this provider has none: endpoints without endpoint names all of its services; name endpoints.sts, or leave assumeRoleARN out"
-// +kubebuilder:validation:XValidation:rule="!has(self.roleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="roleARN (web identity) needs STS, and this provider has none: endpoints without endpoint names all of its services; use accessKeyIDRef and secretAccessKeyRef in place of it"
+// +kubebuilder:validation:XValidation:rule="!has(self.roleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="roleARN (web identity) needs STS, and this provider has none: endpoints without endpoint names all of its services; use accessKeyIDRef and secretAccessKeyRef instead"
 // +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) || has(self.roleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="a provider without STS (endpoints, without endpoint and endpoints.sts) needs static keys, for the operator's own credentials are of AWS: set accessKeyIDRef and secretAccessKeyRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.allowedRegions) || self.region in self.allowedRegions",message="region must be one of allowedRegions"
 type AWSProviderSpec struct {
-	// region is where resources go that name none themselves, for example eu-west-1.
+	// region is in which resources are that do not choose one, for example eu-west-1.
 	// +kubebuilder:validation:Pattern=`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +required
 	Region string `json:"region"`
-	// allowedRegions are the regions that a resource may choose; if left out, only region.
+	// allowedRegions are the regions that a resource can choose. If left out, only region.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=32
 	// +listType=set
 	// +optional
 	AllowedRegions []string `json:"allowedRegions,omitempty"`
-	// allowedNamespaces selects, by label, the namespaces that may use this provider. If left out, no
-	// namespace may; an empty selector ({}) allows all.
+	// allowedNamespaces selects, by label, the namespaces that can use this AWS account. If left out, no namespace can;
+	// an empty selector ({}) allows all.
 	// +optional
 	AllowedNamespaces *metav1.LabelSelector `json:"allowedNamespaces,omitempty"`
 	// accountID that the credentials must belong to. If left out, the first account seen is pinned in status. Without STS (see endpoints)
@@ -73,7 +73,7 @@ type AWSProviderSpec struct {
 	// workloadIdentity says how Pods of this cluster get rights in the account, for what they are bound to. If left out, they get none.
 	// +optional
 	WorkloadIdentity *WorkloadIdentity `json:"workloadIdentity,omitempty"`
-	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and whatever else is used.
+	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and every other service that is used.
 	// The operator's flag --allowed-endpoints must name it; a web identity token never goes there. Single services can be
 	// elsewhere, see endpoints.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
@@ -93,8 +93,8 @@ type AWSProviderSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.mode != 'PodIdentity' || has(self.clusterName) != has(self.clusterProviderRef)",message="PodIdentity needs clusterName, the EKS cluster that Portico runs in, or, where that is in another account, clusterProviderRef; one of the two"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'IRSA' || has(self.oidcProviderARN)",message="IRSA needs oidcProviderARN, the account's identity provider for the cluster that Portico runs in"
 type WorkloadIdentity struct {
-	// mode of the rights. PodIdentity makes one role for each namespace, and for each ServiceAccount an EKS Pod Identity association, limited to
-	// what it is bound to. IRSA makes one role for each ServiceAccount, for clusters without the EKS Pod Identity agent. None gives no rights.
+	// mode of the rights. PodIdentity creates one role for each namespace, and for each ServiceAccount an EKS Pod Identity association, limited to
+	// what it is bound to. IRSA creates one role for each ServiceAccount, for clusters without the EKS Pod Identity agent. None gives no rights.
 	// +required
 	Mode WorkloadIdentityMode `json:"mode"`
 	// clusterName of the EKS cluster that Portico runs in, in this account and region. For PodIdentity.
@@ -103,7 +103,7 @@ type WorkloadIdentity struct {
 	// +optional
 	ClusterName string `json:"clusterName,omitempty"`
 	// clusterProviderRef names the AWSProvider of the account that the cluster is in, where that is another one: its workloadIdentity is of mode
-	// PodIdentity and names the cluster. Pods then act as a role there, which may do nothing but act as the role here. For PodIdentity.
+	// PodIdentity and names the cluster. Pods then act as a role there, which can do nothing but act as the role here. For PodIdentity.
 	// +optional
 	ClusterProviderRef *LocalRef `json:"clusterProviderRef,omitempty"`
 	// oidcProviderARN of the IAM identity provider, in this account, that stands for the cluster that Portico runs in. For IRSA.
@@ -111,7 +111,7 @@ type WorkloadIdentity struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	OIDCProviderARN string `json:"oidcProviderARN,omitempty"`
-	// boundaryARN is the IAM policy that is the permissions boundary of every role that Portico makes: no Pod may do more.
+	// boundaryARN is the IAM policy that is the permissions boundary of every role that Portico makes: no Pod can do more.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
@@ -155,7 +155,7 @@ type ServiceEndpoints struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	SNS string `json:"sns,omitempty"`
-	// sts says whose the credentials are, and lends roles. It must know GetCallerIdentity, which MinIO's does not.
+	// sts tells which account the credentials belong to, and issues sessions of roles. It must know GetCallerIdentity, which MinIO's does not.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
@@ -199,7 +199,7 @@ type AWSProviderStatus struct {
 	WorkloadIdentity *WorkloadIdentityStatus `json:"workloadIdentity,omitempty"`
 }
 
-// AWSProvider is an AWS account that teams may be allowed to use. It is cluster-scoped and owned by platform
+// AWSProvider is an AWS account that teams can be given. It is cluster-scoped and owned by platform
 // admins; its Secret references resolve in the operator's namespace only.
 //
 // +kubebuilder:object:root=true
@@ -223,7 +223,7 @@ type AWSProvider struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the account and who may use it.
+	// spec is the account and who can use it.
 	// +required
 	Spec AWSProviderSpec `json:"spec"`
 	// status is what Portico found.

@@ -10,11 +10,11 @@ type DatabaseUserSpec struct {
 	// databaseRef names the RDSInstance of this namespace to which the user belongs: PostgreSQL, MySQL or MariaDB. Immutable.
 	// +required
 	DatabaseRef LocalRef `json:"databaseRef"`
-	// access to the database: Read what is in its tables, Write rows, or ReadWrite, which is both, and makes tables of its own as migrations do.
+	// access to the database: Read what is in its tables, Write rows, or ReadWrite, which is both and can create tables, as migrations do.
 	// +kubebuilder:default=ReadWrite
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
-	// authentication is how applications sign in: with a Password that Portico makes, or by IAM, with tokens of AWS and no password. Immutable.
+	// authentication is how applications sign in: with a Password that Portico creates, or by IAM, with tokens of AWS and no password. Immutable.
 	// +kubebuilder:default=Password
 	// +optional
 	Authentication DatabaseAuthentication `json:"authentication,omitempty"`
@@ -23,7 +23,8 @@ type DatabaseUserSpec struct {
 	// +kubebuilder:validation:Maximum=365
 	// +optional
 	PasswordRotationDays *int32 `json:"passwordRotationDays,omitempty"`
-	// deletionPolicy Delete drops the user from the database, and Retain leaves it there as it is, with its password. What it owns stays in any case.
+	// deletionPolicy Delete drops the user from the database, and Retain leaves it there as it is, with its password.
+	// Tables that it owns always stay.
 	// +kubebuilder:validation:Enum=Delete;Retain
 	// +kubebuilder:default=Delete
 	// +optional

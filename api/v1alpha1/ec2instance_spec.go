@@ -46,7 +46,7 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="keyName is immutable: the key is installed at the launch; delete this object and request a new one"
 	// +optional
 	KeyName string `json:"keyName,omitempty"`
-	// subnetID is the subnet, and with it the network and the availability zone. If left out, it is one of the default VPC. Immutable.
+	// subnetID is the subnet, and with it the network and the availability zone. If left out, AWS chooses one of the default VPC. Immutable.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^subnet-[0-9a-z]+$')",message="a subnet ID looks like subnet-0123456789abcdef0"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="subnetID is immutable: an instance cannot move to another subnet; delete this object and request a new one"
@@ -98,11 +98,10 @@ type EC2OperationSpec struct {
 	// monitoring true measures every minute instead of every five, at a price.
 	// +optional
 	Monitoring *bool `json:"monitoring,omitempty"`
-	// disableApiTermination true refuses every deletion of the instance, ours too. Portico switches it off only if it is
-	// false.
+	// disableApiTermination true refuses every deletion of the instance, Portico's too. Portico switches it off only if you set it to false.
 	// +optional
 	DisableAPITermination *bool `json:"disableApiTermination,omitempty"`
-	// ebsOptimized true reserves bandwidth to the volumes, on instance types on which that is a choice. A change needs the
+	// ebsOptimized true reserves bandwidth for the volumes, on instance types that offer the choice. A change needs the
 	// instance stopped: see allowStop.
 	// +optional
 	EBSOptimized *bool `json:"ebsOptimized,omitempty"`
@@ -136,8 +135,8 @@ type EC2OperationSpec struct {
 // EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed, but for httpTokens.
 // +kubebuilder:validation:XValidation:rule="!has(self.httpEndpoint) || self.httpEndpoint == 'enabled' || !(has(self.httpTokens) || has(self.httpPutResponseHopLimit))",message="httpTokens and httpPutResponseHopLimit need httpEndpoint enabled"
 type EC2MetadataOptions struct {
-	// httpTokens required refuses requests without a session token (IMDSv2). If left out, it is required, and made so again if somebody changes it in AWS;
-	// an instance that was adopted is left as it is until this has been set once.
+	// httpTokens required refuses requests without a session token (IMDSv2). If left out, it is required, and Portico
+	// requires it again if somebody changes it in AWS. An adopted instance stays as it is until you set this once.
 	// +kubebuilder:validation:Enum=required;optional
 	// +optional
 	HTTPTokens string `json:"httpTokens,omitempty"`

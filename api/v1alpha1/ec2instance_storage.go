@@ -2,9 +2,9 @@ package v1alpha1
 
 // EC2StorageSpec is what volumes an instance is launched with.
 type EC2StorageSpec struct {
-	// blockDeviceMappings are the volumes to launch with; the one of the image's root device replaces what the image says of
-	// it. Volumes are attached at the launch only; those that are there are kept as described. A volume that is no longer
-	// listed stays, and is no longer managed.
+	// blockDeviceMappings are the volumes to launch with; an entry for the image's root device replaces what the image
+	// says about it. Volumes are attached only at the launch, and kept as described. A volume that you remove from the
+	// list stays in AWS, and Portico no longer manages it.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=24
 	// +listType=map

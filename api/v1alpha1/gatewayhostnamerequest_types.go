@@ -36,14 +36,14 @@ type HostedZoneID string
 // GatewayHostnameRequestSpec is the hostname that the team wants. It does not change: what was made for one name would
 // be left behind by another.
 //
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a hostname request does not change; make a new request, and delete this one when nothing needs it any more"
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a hostname cannot be changed; request a new one, and delete this one when nothing needs it any more"
 // +kubebuilder:validation:XValidation:rule="!has(self.validationZoneId) || self.validationZoneId != self.zoneId",message="leave validationZoneId out: it is for a private zoneId only, and names the public zone of the same domain"
 type GatewayHostnameRequestSpec struct {
 	// providerRef names the AWSProvider whose account holds the hosted zone and the load balancers.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
 	// hostname at which to reach the web app, such as shop.example.com, or *.shop.example.com for every name directly below
-	// shop.example.com. Letters outside ASCII are taken in their IDNA form.
+	// shop.example.com. Letters outside of ASCII are converted to their IDNA form.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.contains('/') && !self.contains(':') && !self.contains('@')",message="write the name alone, such as shop.example.com: no scheme, port or path"

@@ -54,14 +54,14 @@ type Guardrails struct {
 	// requirePrivateDatabases true keeps databases off public addresses.
 	// +optional
 	RequirePrivateDatabases bool `json:"requirePrivateDatabases,omitempty"`
-	// requireEncryption true has the data of databases, volumes, queues and topics encrypted at rest. A topic then needs a KMS
+	// requireEncryption true requires that the data of databases, volumes, queues and topics is encrypted at rest. A topic then needs a KMS
 	// key. S3 encrypts always.
 	// +optional
 	RequireEncryption bool `json:"requireEncryption,omitempty"`
 	// forbidExtendedSupport true keeps databases of MySQL and PostgreSQL out of paid Extended Support.
 	// +optional
 	ForbidExtendedSupport bool `json:"forbidExtendedSupport,omitempty"`
-	// requireIMDSv2 true has the metadata service of EC2 instances ask for session tokens.
+	// requireIMDSv2 true requires session tokens at the metadata service of EC2 instances (IMDSv2).
 	// +optional
 	RequireIMDSv2 bool `json:"requireIMDSv2,omitempty"`
 }

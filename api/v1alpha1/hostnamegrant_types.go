@@ -24,7 +24,7 @@ type HostnameGrantSpec struct {
 	// wildcards allows names such as *.shop.example.com; the suffix then counts for what follows the asterisk.
 	// +optional
 	Wildcards bool `json:"wildcards,omitempty"`
-	// zones are the Route 53 hosted zones that may be used.
+	// zones are the Route 53 hosted zones that can be used.
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=set
 	// +optional

@@ -2,7 +2,7 @@ package v1alpha1
 
 // RDSNetworkSpec is where a database is reached, and how it is kept.
 type RDSNetworkSpec struct {
-	// port is the one on which the database listens. A change restarts it at once.
+	// port is the port on which the database listens. A change restarts it at once.
 	// +kubebuilder:validation:Minimum=1150
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
@@ -10,8 +10,8 @@ type RDSNetworkSpec struct {
 	// multiAZ true keeps a standby in another availability zone.
 	// +optional
 	MultiAZ *bool `json:"multiAZ,omitempty"`
-	// publiclyAccessible true gives the endpoint a public address. If left out, it has none, and is taken from it again if somebody gives it one in AWS;
-	// a database that was adopted is left as it is until this has been set once.
+	// publiclyAccessible true gives the endpoint a public address. If left out, it has none, and Portico removes one
+	// that somebody adds in AWS. An adopted database stays as it is until you set this once.
 	// +optional
 	PubliclyAccessible *bool `json:"publiclyAccessible,omitempty"`
 	// dbSubnetGroupName is the group of subnets, and with it the network, that holds the database. Immutable.
@@ -55,12 +55,12 @@ type RDSOperationSpec struct {
 	// +optional
 	EngineLifecycleSupport string `json:"engineLifecycleSupport,omitempty"`
 	// licenseModel says whose license an Oracle database runs with: bring-your-own-license with one that you have, license-included
-	// with one that is in AWS's price. If left out, AWS chooses and status.licenseModel tells; what is removed stays in force.
+	// with one that is in AWS's price. If left out, AWS chooses and status.licenseModel tells; a value that you remove stays in force.
 	// +kubebuilder:validation:Enum=bring-your-own-license;license-included
 	// +optional
 	LicenseModel string `json:"licenseModel,omitempty"`
 	// backupRetentionPeriod is for how many days automated backups are kept; 0 switches them off. A lower number deletes
-	// older recovery points at once. AWS's default is 1; a number that is removed stays in force.
+	// older recovery points at once. AWS's default is 1; a number that you remove stays in force.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=35
 	// +optional
@@ -93,11 +93,11 @@ type RDSOperationSpec struct {
 	// +listType=set
 	// +optional
 	EnabledCloudwatchLogsExports []string `json:"enabledCloudwatchLogsExports,omitempty"`
-	// deletionProtection true refuses every deletion of the database, ours too. Portico switches it off only if it is false.
+	// deletionProtection true refuses every deletion of the database, Portico's too. Portico switches it off only if you set it to false.
 	// +optional
 	DeletionProtection *bool `json:"deletionProtection,omitempty"`
 	// restoreFrom creates the database from a snapshot instead of an empty one. Its engine must be that of the snapshot;
-	// masterUsername is the one in it, whatever the spec says. Immutable.
+	// its administrator is the one in the snapshot, whatever masterUsername says. Immutable.
 	// +optional
 	RestoreFrom *RDSRestoreFrom `json:"restoreFrom,omitempty"`
 	// skipFinalSnapshot true deletes the database without keeping its data in a final snapshot.

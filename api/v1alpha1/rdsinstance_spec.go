@@ -105,7 +105,7 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	MasterUserSecretKmsKeyID string `json:"masterUserSecretKmsKeyID,omitempty"`
-	// dbName is the database that RDS creates in the instance; of Oracle its SID. Immutable.
+	// dbName is the database that RDS creates in the instance; for Oracle, its SID. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dbName is immutable: RDS creates the database once; delete this object and request a new one"

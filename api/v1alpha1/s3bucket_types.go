@@ -8,7 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type S3BucketSpec struct {
 	AWSSpec `json:",inline"`
 	// bucketName is the bucket's name in S3, unique in the whole AWS partition. If left out, Portico picks
-	// <prefix>-<namespace>-<name>-<hash>; the prefix is the namespace's alone. The platform may allow no other names. Immutable.
+	// <prefix>-<namespace>-<name>-<hash>; only this namespace has that prefix. The platform can refuse other names. Immutable.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
@@ -38,8 +38,9 @@ type S3BucketSpec struct {
 	// +listType=atomic
 	// +optional
 	CORSRules []S3CORSRule `json:"corsRules,omitempty"`
-	// publicAccessBlock opens or closes the ways in which a bucket can become public. If left out, all are blocked, and blocked again at the next audit
-	// if somebody opens one in AWS; of a bucket that was adopted only what has been set here once, for it may be public on purpose.
+	// publicAccessBlock opens or closes the ways in which a bucket can become public. If left out, all are blocked, and
+	// Portico blocks them again if somebody opens one in AWS. In an adopted bucket, which can be public on purpose,
+	// Portico changes only what you have set here once.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
 	// tags of the bucket, in addition to the default tags of the AWS account.
@@ -62,7 +63,7 @@ type S3BucketSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.algorithm != 'AES256' || !has(self.kmsKeyID)",message="kmsKeyID needs algorithm aws:kms or aws:kms:dsse"
 // +kubebuilder:validation:XValidation:rule="self.algorithm == 'aws:kms' || !has(self.bucketKeyEnabled)",message="bucketKeyEnabled needs algorithm aws:kms"
 type S3Encryption struct {
-	// algorithm to encrypt with: AES256 uses keys kept by S3, aws:kms and aws:kms:dsse (two layers) a key in KMS.
+	// algorithm to encrypt with: AES256 uses keys that S3 keeps, aws:kms and aws:kms:dsse (two layers) a key in KMS.
 	// +kubebuilder:validation:Enum=AES256;"aws:kms";"aws:kms:dsse"
 	// +required
 	Algorithm string `json:"algorithm"`

@@ -86,10 +86,10 @@ type TeamIsolation struct {
 
 // ContainerLimits are what a container gets that says nothing, and the most that one can have.
 type ContainerLimits struct {
-	// defaultRequest is what a container requests that says nothing.
+	// defaultRequest is what a container requests if it says nothing.
 	// +optional
 	DefaultRequest *CPUAndMemory `json:"defaultRequest,omitempty"`
-	// default is the limit of a container that says nothing.
+	// default is the limit of a container that sets none.
 	// +optional
 	Default *CPUAndMemory `json:"default,omitempty"`
 	// max is the highest limit that a container can have.

@@ -60,8 +60,8 @@ type TeamSpec struct {
 	// +optional
 	Contact string `json:"contact,omitempty"`
 	// namespaces of the team; if left out, it is one with the team's name. Portico creates those that do not exist. One that exists is
-	// taken only if it carries the label portico.dev/team=<team>. One that is taken out of the list stays, with everything in
-	// it, and loses what the team gave it: members, quotas, hostnames and AWS accounts.
+	// taken only if it carries the label portico.dev/team=<team>. One that you remove from the list stays, with
+	// everything in it, and loses what the team gave it: members, quotas, hostnames and AWS accounts.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	// +listType=map
@@ -73,7 +73,7 @@ type TeamSpec struct {
 	// +listType=atomic
 	// +optional
 	Members []TeamMember `json:"members,omitempty"`
-	// suspended takes from all members what goes beyond looking. What runs goes on.
+	// suspended lets all members only look. Everything keeps running.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
 	// providers are the AWS accounts that the team can use; if left out, it has none. The AWSProvider decides too: its

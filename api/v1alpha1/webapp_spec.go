@@ -13,13 +13,13 @@ type WebAppSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.endsWith(':latest')",message="the tag latest names no version; use a tag such as :1.4.2, or a digest"
 	// +required
 	Image string `json:"image"`
-	// replicas is how many Pods run; with autoscaling it has no effect.
+	// replicas is how many copies run. Autoscaling overrides it.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	// +kubebuilder:default=1
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
-	// port on which the application listens in its container. The process does not run as root: it cannot listen below 1024
+	// port is the port on which the application listens in its container. The process does not run as root: it cannot listen below 1024
 	// on every container runtime.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -45,13 +45,13 @@ type WebAppSpec struct {
 	// +listMapKey=name
 	// +optional
 	Bindings []WebAppBinding `json:"bindings,omitempty"`
-	// resources of each Pod.
+	// resources are the CPU and the memory of each copy.
 	// +optional
 	Resources *WebAppResources `json:"resources,omitempty"`
-	// autoscaling lets the number of Pods follow the CPU that they use, instead of replicas.
+	// autoscaling changes the number of copies with the CPU that they use, instead of replicas.
 	// +optional
 	Autoscaling *WebAppAutoscaling `json:"autoscaling,omitempty"`
-	// probes tell whether the application works. If left out, it is asked whether it accepts TCP connections on its port.
+	// probes are checks of whether the application works. If left out, Kubernetes checks whether its port accepts TCP connections.
 	// +optional
 	Probes *WebAppProbes `json:"probes,omitempty"`
 	// command replaces the image's entrypoint.
@@ -60,7 +60,7 @@ type WebAppSpec struct {
 	// +listType=atomic
 	// +optional
 	Command []string `json:"command,omitempty"`
-	// args replace the image's command, which is what the entrypoint is given.
+	// args replace the image's default arguments.
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=4096
 	// +listType=atomic
@@ -75,7 +75,7 @@ type WebAppSpec struct {
 	// expose makes the application answer at a hostname of the namespace, over HTTPS.
 	// +optional
 	Expose *WebAppExpose `json:"expose,omitempty"`
-	// identity is who the application is outside of the cluster.
+	// identity is the identity of the application in AWS.
 	// +optional
 	Identity *WebAppIdentity `json:"identity,omitempty"`
 }
@@ -139,10 +139,10 @@ type WebAppEnvFrom struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.cpu) || !has(self.limits.cpu) || quantity(string(self.requests.cpu)).compareTo(quantity(string(self.limits.cpu))) <= 0",message="requests.cpu must not be more than limits.cpu"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.memory) || !has(self.limits.memory) || quantity(string(self.requests.memory)).compareTo(quantity(string(self.limits.memory))) <= 0",message="requests.memory must not be more than limits.memory"
 type WebAppResources struct {
-	// requests are kept free for each Pod. If left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
+	// requests are reserved for each copy. If left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
 	// +optional
 	Requests *WebAppQuantities `json:"requests,omitempty"`
-	// limits of each Pod. If left out, the limit of memory is what is requested, and CPU has none.
+	// limits are the most that each copy can use. If left out, the limit of memory is what is requested, and CPU has none.
 	// +optional
 	Limits *WebAppQuantities `json:"limits,omitempty"`
 }
@@ -162,18 +162,18 @@ type WebAppQuantities struct {
 // WebAppAutoscaling is how the number of Pods follows the load.
 // +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="min must not be more than max"
 type WebAppAutoscaling struct {
-	// min is the fewest Pods.
+	// min is the smallest number of copies.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +kubebuilder:default=1
 	// +optional
 	Min int32 `json:"min,omitempty"`
-	// max is the most Pods.
+	// max is the largest number of copies.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +required
 	Max int32 `json:"max"`
-	// targetCPU is the CPU that the Pods shall use on average, in percent of what they request.
+	// targetCPU is the average CPU to aim for, in percent of what the copies request.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +kubebuilder:default=80
@@ -183,36 +183,35 @@ type WebAppAutoscaling struct {
 
 // WebAppProbes tell whether the application works.
 type WebAppProbes struct {
-	// readiness: a Pod that fails it gets no requests.
+	// readiness: a copy that fails this check gets no requests.
 	// +optional
 	Readiness *WebAppProbe `json:"readiness,omitempty"`
-	// liveness: a Pod that fails it is restarted.
+	// liveness: a copy that fails this check is restarted.
 	// +optional
 	Liveness *WebAppProbe `json:"liveness,omitempty"`
-	// startup: until it succeeds for the first time the other two wait. If left out, it asks what readiness asks, for up to five
-	// minutes.
+	// startup: the other two checks wait until this one succeeds for the first time. If left out, it is the check of readiness, for up to five minutes.
 	// +optional
 	Startup *WebAppProbe `json:"startup,omitempty"`
 }
 
-// WebAppProbe is one question asked again and again.
+// WebAppProbe is one check, made again and again.
 type WebAppProbe struct {
-	// path is fetched by HTTP GET; an answer from 200 to 399 is a success. If left out, opening a TCP connection is.
+	// path is what the check requests by HTTP GET; a status from 200 to 399 is a success. If left out, the check opens a TCP connection.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="a path starts with /"
 	// +optional
 	Path string `json:"path,omitempty"`
-	// port to ask; if left out, it is the application's.
+	// port is the port to check; if left out, it is the application's.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
 	Port int32 `json:"port,omitempty"`
-	// periodSeconds between two questions.
+	// periodSeconds is the time between two checks.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=300
 	// +optional
 	PeriodSeconds int32 `json:"periodSeconds,omitempty"`
-	// timeoutSeconds after which no answer is a failure.
+	// timeoutSeconds is how long a check waits for an answer.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=300
 	// +optional
@@ -224,7 +223,7 @@ type WebAppProbe struct {
 	FailureThreshold int32 `json:"failureThreshold,omitempty"`
 }
 
-// WebAppIdentity is who the application is outside of the cluster.
+// WebAppIdentity is the identity of the application in AWS.
 type WebAppIdentity struct {
 	// awsRoleARN is the IAM role that the application's ServiceAccount assumes (IRSA). Portico does not create it: its trust
 	// policy must name this namespace's ServiceAccount, which has the name of this object.

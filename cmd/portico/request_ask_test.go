@@ -89,7 +89,7 @@ func TestRequestAsksForTheTeamAndOffersWhatThereIs(t *testing.T) {
 	p.on("GET /me", 200, `{"username": "oidc:jane", "groups": [], "namespaces": ["payments", "search"]}`)
 	p.on("GET /catalog?namespace=search", 200, oneAccount)
 	p.on("GET /namespaces/search/rdsinstances", 200, `{"items": [{"kind": "RDSInstance", "metadata": {"name": "ledger"}}]}`)
-	p.on("POST "+users+"?dryRun=All", 422, `{"status": 422, "detail": "the object is not valid", "errors": [{"location": "body.spec.access", "message": "is wrong"}]}`)
+	p.on("POST "+users+"?dryRun=All", 422, `{"status": 422, "detail": "the request is not valid", "errors": [{"location": "body.spec.access", "message": "is wrong"}]}`)
 	_, said := at(t, p, "search\nme\nledger\n").run(1, "request", "database-user")
 	for _, want := range []string{"For which team?\n  payments, search\nnamespace: ", "\n  ledger\ndatabaseRef: ", "portico request database-user me -n search --set databaseRef=ledger\n", "  spec.access: is wrong\n"} {
 		if !strings.Contains(said, want) {

@@ -219,7 +219,7 @@ const fresh = 2 * time.Minute
 func (r *reconciliation) explain(err error) error {
 	young := r.Now().Sub(r.roleMade).Abs() < fresh && cloud.HasCode(err, "InvalidParameterException")
 	if young || cloud.HasCode(err, "ResourceInUseException") {
-		return engine.Wait(v1alpha1.ReasonSettling, settles, "%w. What was made a moment ago may not show yet; Portico tries again", cloud.Explain(err))
+		return engine.Wait(v1alpha1.ReasonSettling, settles, "%w. A role that was created a moment ago can take some seconds to become visible; Portico tries again", cloud.Explain(err))
 	}
 	return cloud.Explain(err)
 }

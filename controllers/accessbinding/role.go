@@ -178,7 +178,7 @@ func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role 
 	if cloud.HasCode(err, "EntityAlreadyExists") {
 		role, err = readRole(ctx, want)
 		if err == nil && role == nil {
-			err = engine.Wait(v1alpha1.ReasonSettling, settles, "the role %s was made a moment ago, and does not show yet", want.name)
+			err = engine.Wait(v1alpha1.ReasonSettling, settles, "the role %s was created a moment ago and is not visible yet", want.name)
 		}
 		return role, false, err
 	}

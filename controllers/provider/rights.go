@@ -211,7 +211,7 @@ func (r Reconciler) setRightsReady(p *v1alpha1.AWSProvider, l rightsLook) {
 	problems := l.wrong
 	if len(l.denied) > 0 {
 		problems = append(problems, fmt.Sprintf(
-			"the provider's identity may not %s: attach docs/iam/accessbinding.json of this version of Portico to it, and see that neither its boundary nor a policy of the organization denies it", strings.Join(l.denied, ", ")))
+			"the identity of the AWS account has no permission for %s: attach docs/iam/accessbinding.json of this version of Portico to it, and see that neither its boundary nor a policy of the organization denies it", strings.Join(l.denied, ", ")))
 	}
 	c.Message = strings.Join(problems, "; ") + ". Portico looks again at least every 5 minutes"
 	switch known := meta.FindStatusCondition(p.Status.Conditions, c.Type); {

@@ -105,13 +105,13 @@ func TestWhatRightsOfPodsNeedIsNamed(t *testing.T) {
 		"all is there, for IRSA":  {func(d *rightsDesk) { d.p.Spec.WorkloadIdentity.Mode = v1alpha1.WorkloadIdentityIRSA }, "True", "Verified", nil},
 		"no cluster":              {func(d *rightsDesk) { d.refuse["ListPodIdentityAssociations"] = code("ResourceNotFoundException") }, "False", "InvalidProvider", []string{"no EKS cluster main in eu-west-1", "workloadIdentity.clusterName"}},
 		"no boundary":             {func(d *rightsDesk) { d.refuse["GetPolicy"] = code("NoSuchEntity") }, "False", "InvalidProvider", []string{"no policy arn:aws:iam::111111111111:policy/boundary", "docs/iam/pods/boundary.json"}},
-		"a permission is missing": {func(d *rightsDesk) { d.refuse["GetPolicy"] = denied }, "False", "AccessDenied", []string{"may not iam:GetPolicy: attach docs/iam/accessbinding.json"}},
+		"a permission is missing": {func(d *rightsDesk) { d.refuse["GetPolicy"] = denied }, "False", "AccessDenied", []string{"no permission for iam:GetPolicy: attach docs/iam/accessbinding.json"}},
 		"all are missing": {func(d *rightsDesk) {
 			d.refuse["ListPodIdentityAssociations"], d.refuse["GetPolicy"], d.refuse["GetAccountSummary"] = code("AccessDeniedException"), denied, denied
-		}, "False", "AccessDenied", []string{"may not eks:ListPodIdentityAssociations, iam:GetPolicy, iam:GetAccountSummary: attach"}},
+		}, "False", "AccessDenied", []string{"no permission for eks:ListPodIdentityAssociations, iam:GetPolicy, iam:GetAccountSummary: attach"}},
 		"a thing and a permission": {func(d *rightsDesk) {
 			d.refuse["GetPolicy"], d.refuse["GetAccountSummary"] = code("NoSuchEntity"), denied
-		}, "False", "InvalidProvider", []string{"no policy", "may not iam:GetAccountSummary"}},
+		}, "False", "InvalidProvider", []string{"no policy", "no permission for iam:GetAccountSummary"}},
 		"no identity provider": {func(d *rightsDesk) {
 			d.p.Spec.WorkloadIdentity.Mode, d.refuse["GetOpenIDConnectProvider"] = v1alpha1.WorkloadIdentityIRSA, code("NoSuchEntity")
 		}, "False", "InvalidProvider", []string{"no identity provider arn:aws:iam::111111111111:oidc-provider/issuer"}},

@@ -15,7 +15,7 @@ The operator shows its metrics at ` + "`--metrics-bind-address`" + `, the portal
 one process shows at most. No label names an object or a namespace: how many of them there are does not matter to Prometheus,
 and ` + "`kubectl`" + ` or the portal's admin pages tell which are meant. Counts of objects come from the replica that leads; others show none.
 
-[Alerts](../config/monitoring/alerts.yaml) with a [page each](runbooks/README.md), and [dashboards](../config/monitoring/dashboards), go by
+[Alerts](../config/monitoring/alerts.yaml) with a [page each](runbooks/README.md), and [dashboards](../config/monitoring/dashboards), use
 these metrics.
 
 ## Portico's own
@@ -23,7 +23,7 @@ these metrics.
 
 const librariesOpening = `
 ## Of libraries
-controller-runtime, client-go and Prometheus' client bring many more; these are those that the alerts and dashboards go by.
+controller-runtime, client-go and Prometheus' client bring many more; these are those that the alerts and dashboards use.
 
 `
 

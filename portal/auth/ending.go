@@ -33,7 +33,7 @@ func (e *endedError) Is(target error) bool { return target == errEnded }
 var (
 	errNoSession = errors.New("no session")
 	errEnded     = errors.New("the session has ended")
-	errAskAgain  = errors.New("the identity provider is to be asked again")
+	errAskAgain  = errors.New("the identity provider must be asked again")
 
 	errRested    = &endedError{Rested, "it was not used"}
 	errOver      = &endedError{Over, "it lasted as long as it may"}

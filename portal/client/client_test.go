@@ -114,8 +114,8 @@ func TestErrorsOfTheAPI(t *testing.T) {
 	}{
 		{
 			"a problem with places", "application/problem+json",
-			`{"status": 422, "title": "Unprocessable Entity", "detail": "the object is not valid", "errors": [{"location": "body.spec.engine", "message": "is needed"}, {"location": "query.dryRun", "message": "must be All"}]}`,
-			422, "the object is not valid",
+			`{"status": 422, "title": "Unprocessable Entity", "detail": "the request is not valid", "errors": [{"location": "body.spec.engine", "message": "is needed"}, {"location": "query.dryRun", "message": "must be All"}]}`,
+			422, "the request is not valid",
 			[]string{"spec.engine", "query.dryRun"},
 		},
 		{"a problem without words", "application/problem+json; charset=utf-8", `{"status": 403}`, 403, "403 Forbidden", nil},

@@ -121,7 +121,7 @@ func examplePortal() *httptest.Server {
 		case r.Method != http.MethodGet && r.Header.Get("If-Match") != `"u-1"`:
 			problem(w, http.StatusPreconditionFailed, `{"detail": "it is another version"}`)
 		case strings.Contains(string(body), `"versioning":"on"`):
-			problem(w, http.StatusUnprocessableEntity, `{"detail": "the object is not valid", "errors": [
+			problem(w, http.StatusUnprocessableEntity, `{"detail": "the request is not valid", "errors": [
 				{"location": "body.spec.versioning", "message": "choose one of: Enabled, Suspended", "value": "on"}]}`)
 		default:
 			here = r.Method != http.MethodDelete

@@ -560,7 +560,7 @@ type HostnameAnswer struct {
 	Holder   *HostnameHolder `json:"holder,omitempty"`   // The GatewayHostnameRequest that has it. Only for those who can get such requests there.
 	Hostname string          `json:"hostname,omitempty"` // As DNS has it: in lower case and IDNA form. Absent if it is invalid.
 	Message  string          `json:"message"`            // The state in words.
-	State    string          `json:"state"`              // free: it can be asked for. invalid: it is no hostname. noGrant: the namespace may have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already.
+	State    string          `json:"state"`              // free: it can be requested. invalid: it is no hostname. noGrant: the namespace can have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already.
 }
 
 // HostnameHolder is as in the document.

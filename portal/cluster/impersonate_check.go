@@ -41,7 +41,7 @@ func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 func (w *impersonator) problemsOf(err error) ([]check.Problem, error) {
 	var status apierrors.APIStatus
 	problem := check.Problem{
-		Object: "ServiceAccount " + w.tokens.account.String(), Says: "may not act as users",
+		Object: "ServiceAccount " + w.tokens.account.String(), Says: "has no right to act as users",
 		Fix: "run portico check --fix as an admin of the cluster",
 	}
 	refused, minting := errors.AsType[*mintError](err)

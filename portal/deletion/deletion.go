@@ -15,7 +15,7 @@ import (
 
 // Effects says what deleting does to the resource in AWS and to its data.
 func Effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
-	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
+	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The resource disappears from Portico when this is done."})
 }
 
 // outcomes tells what becomes of the resource in AWS, and of what was made for it.

@@ -183,7 +183,7 @@ func (b builder) untold(r catalog.Reference, v *views.Field) {
 	if seen < len(r.Kinds) {
 		v.Hint = "You are not allowed to list these in " + team + ": type the name."
 		if seen > 0 {
-			v.Hint = team + " has none that you may list: type the name."
+			v.Hint = team + " has none that you can list: type the name."
 		}
 	}
 }

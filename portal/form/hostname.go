@@ -110,7 +110,7 @@ func texts[T ~string](all []T) []string {
 
 // grantWords says what a grant allows.
 func grantWords(team string, g v1alpha1.HostnameGrantSpec) string {
-	text := team + " may have " + strings.Join(g.Suffixes, ", ") + " and every name below"
+	text := team + " can have " + strings.Join(g.Suffixes, ", ") + " and every name below"
 	if g.Wildcards {
 		return text + ", wildcards too."
 	}

@@ -110,7 +110,7 @@ func TestRecentActivityOfATeam(t *testing.T) {
 	}
 	f.denied = []string{"list events payments", "list events growth-prod"}
 	lacks(t, visit(t, f, developer, "/team/growth").Body.String(), "Your roles lack the right to list events")
-	lacks(t, visit(t, ownedSite(t), developer, "/team/growth").Body.String(), "Nobody has requested, changed or deleted anything lately. What is done with kubectl is not told here.")
+	lacks(t, visit(t, ownedSite(t), developer, "/team/growth").Body.String(), "Nobody has requested, changed or deleted anything lately. Changes made with kubectl are not shown here.")
 }
 
 // TestWhoRequestedItIsToldOnce: the activity has the events as long as they last, and the object's own record after that.

@@ -56,7 +56,7 @@ func TestAdminPages(t *testing.T) {
 		"what teams may have":                {hostnameSite, "/admin/grants", "<code>payments.example.com, pay.example.org</code>", ""},
 		"what it is limited to":              {hostnameSite, "/admin/grants", "environments dev, prod", ""},
 		"what is in use":                     {hostnameSite, "/admin/grants", `<a href="/admin/claims?q=pay.payments.example.com">pay.payments.example.com</a>`, ""},
-		"no grants":                          {empty, "/admin/grants", "No team may have hostnames", ""},
+		"no grants":                          {empty, "/admin/grants", "No team can have hostnames yet", ""},
 		"a Gateway's own page":               {hostnameSite, "/teams/portico-gateways/poolgateways/gw-00", "<dt>Target groups</dt><dd>22", "Created in AWS"},
 		"a claim's own page":                 {hostnameSite, "/teams/_platform/domainclaims/dc-2", "<dt>Hostname</dt><dd>*.search.example.com", ""},
 		"claims are not among the resources": {hostnameSite, "/teams/_platform", "aws-prod", "dc-1"},

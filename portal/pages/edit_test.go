@@ -122,7 +122,7 @@ func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 	f.spaces = append(f.spaces, "portico-gateways")
 	for path, words := range map[string]string{
 		editing1:                  "Edit invoices",
-		atHostnames + "shop/edit": "A hostname request does not change",
+		atHostnames + "shop/edit": "A hostname cannot be changed",
 		"/teams/portico-gateways/poolgateways/gw-00/edit": "Page not found",
 		"/teams/payments/s3buckets/none/edit":             "It does not exist",
 	} {

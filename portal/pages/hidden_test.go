@@ -45,10 +45,10 @@ func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
 			narrow(f)
 			f.objects = f.objects[:0]
 			f.objects = append(f.objects, object(t, provider))
-		}, platformAdmin, "/admin", "nothing that you have access to uses it", "nobody uses it"},
+		}, platformAdmin, "/admin", "not used by anything that you have access to", "nobody uses it"},
 		"the way to a controller's resources": {narrow, platformAdmin, "/admin", "", `kind=sqsqueues&amp;status=needs-you"`},
 		"quotas":                              {without("quota "), platformAdmin, "/admin/quotas", "lacks the right to list resourcequotas", "No team has"},
-		"grants":                              {func(f *fakeCluster) { f.denied = []string{"list hostnamegrants ", "list hostnamegrants payments"} }, platformAdmin, "/admin/grants", "You are not allowed to see all of these", "No team may have hostnames"},
+		"grants":                              {func(f *fakeCluster) { f.denied = []string{"list hostnamegrants ", "list hostnamegrants payments"} }, platformAdmin, "/admin/grants", "You are not allowed to see all of these", "No team can have hostnames yet"},
 		"calls before a minute was measured":  {func(f *fakeCluster) { f.spans = nil }, platformAdmin, "/admin/calls", "No minute has been measured since this portal started", ">0 calls<"},
 		"a minute that nobody knows of":       {without(), platformAdmin, "/admin/calls?service=S3", `<span class="dim">not known</span>`, ""},
 		"calls in minutes that were measured": {without(), platformAdmin, "/admin", "in 39 min", ""},

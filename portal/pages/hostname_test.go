@@ -178,7 +178,7 @@ func TestTheFormOffersWhatTheGrantAllows(t *testing.T) {
 		shows, hides string
 	}{
 		"domains to begin with":            {hostnameSite, `<datalist id="f-spec-hostname-list"><option value="payments.example.com"></option><option value="pay.example.org"></option>`, ""},
-		"domains in words":                 {hostnameSite, "For example shop.payments.example.com. payments may have payments.example.com, pay.example.org and every name below, but no wildcards.", ""},
+		"domains in words":                 {hostnameSite, "For example shop.payments.example.com. payments can have payments.example.com, pay.example.org and every name below, but no wildcards.", ""},
 		"zones":                            {hostnameSite, `<option value="Z0123456789ABCDEFGHIJ">`, ""},
 		"environments":                     {hostnameSite, `<option value="prod">prod</option>`, `<option value="staging">`},
 		"the only zone is chosen":          {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Zones: []v1alpha1.HostedZoneID{"Z1"}}), `<option value="Z1" selected>`, ""},

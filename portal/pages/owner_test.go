@@ -50,7 +50,7 @@ func TestTeamsOfThePlatform(t *testing.T) {
 		"the team's page, for an admin":       {ownedSite, platformAdmin, "/team/growth", 200, "Suspend…", ""},
 		"why it cannot be deleted":            {ownedSite, platformAdmin, "/team/growth", 200, "it has 2 now", ""},
 		"a team that is not there":            {ownedSite, platformAdmin, "/team/none", 404, "It does not exist", ""},
-		"asking before it is suspended":       {ownedSite, platformAdmin, "/team/growth/suspend", 200, "What runs goes on", "Resume Growth"},
+		"asking before it is suspended":       {ownedSite, platformAdmin, "/team/growth/suspend", 200, "Everything keeps running", "Resume Growth"},
 		"asking, for owners":                  {ownedSite, developer, "/team/growth/suspend", 403, "You are not allowed to update teams", ""},
 		"asking before it is resumed":         {suspended, platformAdmin, "/team/growth/suspend", 200, "Resume Growth and Marketing?", ""},
 		"the title in the switcher":           {ownedSite, developer, "/teams/payments", 200, "Growth and Marketing (payments)</option>", ""},

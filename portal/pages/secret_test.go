@@ -100,7 +100,7 @@ func TestAValueIsSetAndNeverShown(t *testing.T) {
 	f := secretSite(t)
 	w := confirmed(t, f, "GET", atSecrets+"?name=shop&key=token", nil)
 	lacks(t, w.Body.String(), `name="name" value="shop"`, `name="key" value="token"`, `<textarea id="value" name="value" class="masked"`, "Your fresh sign-in is over", "in 4 min",
-		"payments-dev", `href="/teams/payments/webapps/shop"`, "nothing that you have access to uses it", "in another way")
+		"payments-dev", `href="/teams/payments/webapps/shop"`, "not used by anything that you have access to", "in another way")
 	for _, c := range [][2]string{
 		{secretValue, secretValue}, {secretValue + "\r\n", secretValue}, {"-----BEGIN\r\nx\r\n-----END\r\n", "-----BEGIN\nx\n-----END\n"}, {" a b ", " a b "},
 	} {

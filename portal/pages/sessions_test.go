@@ -71,7 +71,7 @@ func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 		"a group":                {"?user=leads", 422, []string{"oidc:leads is a group, and sessions are of users", "write user:oidc:leads", `value="leads"`}, "What happens"},
 		"a ServiceAccount":       {"?user=system:serviceaccount:a:b", 422, []string{"is a ServiceAccount: it never signs in"}, "What happens"},
 		"whether it is meant":    {"?user=jo%40example.com", 200, []string{"End all sessions of this user?", "<b>jo@example.com</b> <code>oidc:jo@example.com</code>", "What happens", "Within seconds", "block the account at the identity provider", "kubectl", `<input type="hidden" name="user" value="jo@example.com">`}, "These are your own"},
-		"somebody unknown":       {"?user=jo", 200, []string{"Nobody of this name was seen here lately."}, ""},
+		"somebody unknown":       {"?user=jo", 200, []string{"Nobody with this name signed in here lately."}, ""},
 		"one's own":              {"?user=" + platformAdmin.Username, 200, []string{"End all your own sessions?", "These are your own sessions: you will have to sign in again, here too."}, "Nobody of this name"},
 		"a name that is markup":  {"?user=%3Cb%3E", 200, []string{"oidc:&lt;b&gt;"}, "<b>?"},
 		"a user called as group": {"?user=user:oidc:leads", 200, []string{"<code>oidc:leads</code>", `value="user:oidc:leads"`}, ""},

@@ -38,7 +38,7 @@ func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 		"members that may not be seen":      {unseen, "/teams/payments/about", 200, "lacks the right to list rolebindings", "team-payments"},
 		"hostnames that may not be seen":    {unseen, "/teams/payments/about", 200, "You see the hostnames that are possible here", "pay.example.org"},
 		"a team without quotas":             {bare, "/teams/payments/about", 200, "No quota: unlimited", "<progress"},
-		"a team without members":            {bare, "/teams/payments/about", 200, "No RoleBinding of the namespace names anybody", ""},
+		"a team without members":            {bare, "/teams/payments/about", 200, "Nobody has a role in this namespace alone", ""},
 		"a team without accounts":           {bare, "/teams/payments/about", 200, "The team cannot use any AWS account yet", ""},
 		"a team without hostnames":          {bare, "/teams/payments/about", 200, "The team cannot have hostnames yet", ""},
 		"the platform, which is no team":    {platformSite, "/teams/_platform/about", 404, "Page not found", ""},

@@ -47,7 +47,7 @@ func TestConditionsStandInTheOrderInWhichTheyTurned(t *testing.T) {
 	if strings.Index(page, "<b>Reconciling</b>") < strings.Index(page, "<b>Stalled</b>") {
 		t.Error("the condition that turned last does not stand first")
 	}
-	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/receipts?tab=conditions").Body.String(), "There are none yet")
+	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/receipts?tab=conditions").Body.String(), "None yet: Portico has not checked this resource")
 }
 
 func TestActivityJoinsWhatIsKnown(t *testing.T) {

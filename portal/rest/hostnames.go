@@ -23,7 +23,7 @@ type hostnameOutput struct {
 }
 
 type hostnameAnswer struct {
-	State    string          `json:"state" enum:"free,invalid,noGrant,notGranted,taken,overlaps,yours" doc:"free: it can be asked for. invalid: it is no hostname. noGrant: the namespace may have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already."`
+	State    string          `json:"state" enum:"free,invalid,noGrant,notGranted,taken,overlaps,yours" doc:"free: it can be requested. invalid: it is no hostname. noGrant: the namespace can have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already."`
 	Hostname string          `json:"hostname,omitempty" doc:"As DNS has it: in lower case and IDNA form. Absent if it is invalid."`
 	Message  string          `json:"message" doc:"The state in words."`
 	Field    string          `json:"field,omitempty" doc:"The field of the request's spec that is the problem."`

@@ -184,7 +184,7 @@ func invalid(ctx context.Context, fields catalog.FieldErrors) error {
 		}
 		details = append(details, d)
 	}
-	return problem(ctx, http.StatusUnprocessableEntity, "the object is not valid: "+summary(fields), details...)
+	return problem(ctx, http.StatusUnprocessableEntity, "the request is not valid: "+summary(fields), details...)
 }
 
 // summary returns the first complaint, so that the detail alone is of use.

@@ -83,7 +83,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 func TestFieldErrorsHaveTheirPlace(t *testing.T) {
 	err := invalid(t.Context(), catalog.FieldErrors{{Field: "spec.bucketName", Message: "too short", Value: "a"}, {Message: "no"}})
 	var p *huma.ErrorModel
-	if !errors.As(err, &p) || p.Status != 422 || p.Detail != "the object is not valid: spec.bucketName: too short" {
+	if !errors.As(err, &p) || p.Status != 422 || p.Detail != "the request is not valid: spec.bucketName: too short" {
 		t.Fatalf("%+v", p)
 	}
 	if *p.Errors[0] != (huma.ErrorDetail{Location: "body.spec.bucketName", Message: "too short", Value: "a"}) || p.Errors[1].Location != "body" {

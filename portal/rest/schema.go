@@ -94,7 +94,7 @@ func describeProblems(s *huma.Schema) {
 	s.Properties["instance"].Examples = []any{"urn:portico:request:3f2a5c1be0d94d6f"}
 	s.Properties["status"].Examples = []any{http.StatusUnprocessableEntity}
 	s.Properties["title"].Examples = []any{http.StatusText(http.StatusUnprocessableEntity)}
-	s.Properties["detail"].Examples = []any{"the object is not valid: spec.versioning: choose one of: Enabled, Suspended"}
+	s.Properties["detail"].Examples = []any{"the request is not valid: spec.versioning: choose one of: Enabled, Suspended"}
 }
 
 // succeeds replaces the headers of a good answer by those that it has: huma shows them with one status only.

@@ -56,7 +56,7 @@ func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	for _, keeps := range []struct{ tab, kind string }{{"pool", "poolgateways"}, {"claims", "domainclaims"}, {"grants", "hostnamegrants"}} {
 		admin.goTo("/admin/" + keeps.tab)
 		admin.click(`#platform a[href*="/` + keeps.kind + `/"]`)
-		admin.await(`#tabs`, "Conditions")
+		admin.await(`#tabs`, "Status details")
 		admin.every("detail-" + keeps.kind)
 	}
 	admin.goTo("/admin/claims")

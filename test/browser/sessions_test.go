@@ -31,7 +31,7 @@ func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 	admin.await(`main`, "oidc:payments-dev")
 	admin.every("sessions-review")
 	admin.goTo("/admin/sessions?user=" + strings.Repeat("long-name-without-a-blank", 10))
-	admin.await(`main`, "Nobody of this name was seen here lately")
+	admin.await(`main`, "Nobody with this name signed in here lately")
 	admin.do(chromedp.EmulateViewport(390, 844))
 	admin.fits("a long name", 390)
 	admin.do(chromedp.EmulateViewport(1280, 900))

@@ -187,7 +187,7 @@ func (h *hand) awaitAt(path, words string) {
 func (h *hand) cannotDeleteGrowth() {
 	h.t.Helper()
 	h.goTo(ofGrowth)
-	h.await(`#team-status`, "It can be deleted when it has no resources any more; it has 1 now")
+	h.await(`#team-status`, "You can delete it once it has no resources; it has 1 now")
 	h.press(`.head a.danger`)
 	h.awaitPath("/teams/_platform/teams/growth/delete")
 	h.fill(`#typed`, "growth")

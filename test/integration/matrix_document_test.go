@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const matrixIntroduction = `# Who may do what
+const matrixIntroduction = `# Who can do what
 
 Written by ` + "`TestTheAuthorisationMatrix`" + ` (test/integration), which walks the portal's routers, sends each request to a real portal in
 front of a real API server, and fails when an answer is not the one below, or a route has no row. Do not edit: run
@@ -29,13 +29,13 @@ The portal decides nothing itself. It asks Kubernetes, by the roles of ` + "`con
 | Answer | |
 |---|---|
 | yes | it is done, or shown |
-| **no** | 403. The answer is the same, word for word, for an object or a Pod that does not exist, and to whoever is not of the team for a namespace that does not exist: the test asks for each. Members may know that their own Team is there |
+| **no** | 403. The answer is the same, word for word, for an object or a Pod that does not exist, and to people outside of the team for a namespace that does not exist: the test asks for each. Members can know that their own Team exists |
 | empty | nothing is in it |
 | leads on | to another page, which answers for itself |
 | sign in | 401, or the way to the page for signing in. It is the same for what does not exist, too |
-| a number | the status, whoever asks |
+| a number | the status, for everybody |
 
-To whoever may look, what does not exist is 404. Whatever a method is not listed for is 405. Lists that span teams ("/teams",
+For those who have access, what does not exist is 404. Whatever a method is not listed for is 405. Lists that span teams ("/teams",
 "/resources", "/namespaces", "/catalog", "/me") are for everybody who is signed in, and hold what the caller can see:
 ` + "`TestRESTKeepsTeamsApart`, `TestOtherTeamSeesNothing`" + `. Metrics are served at a port of their own, to tokens of Kubernetes with
 the right to get the path; so is what the portal asks the operator: ` + "`TestOnlyThePortalMayInspect`" + `.

@@ -274,7 +274,7 @@ func TestThePortalIsReadyInAWholeInstallationOnly(t *testing.T) {
 		log    string
 	}{
 		"an old CRD":                       {crd, withoutField(crd), "crds", "lacks .status.attached"},
-		"an impersonator that may nothing": {binding, nil, "impersonation", "portico-impersonator may not act as users"},
+		"an impersonator that may nothing": {binding, nil, "impersonation", "portico-impersonator has no right to act as users"},
 	} {
 		mend := broken(t, c, one.obj, one.change)
 		probes(t, r.url+"/readyz", http.StatusServiceUnavailable, "not ready", one.what)

@@ -31,5 +31,5 @@ func times(count int32) string {
 // Why there is nothing to see, or not all.
 const (
 	activityKept  = "newest first; Kubernetes keeps it for about an hour"
-	activityOther = "What is done with kubectl is not told here."
+	activityOther = "Changes made with kubectl are not shown here."
 )

@@ -44,7 +44,7 @@ func AdminPage(a Admin) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div class=\"grow\"><h1>Admin</h1><p>How all teams are doing, what they share, and who has what of it.</p></div><div class=\"row\"><span id=\"live\" class=\"live onlyjs\" data-live=\"off\" role=\"status\">Connecting</span></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div class=\"grow\"><h1>Admin</h1><p>How all teams are doing, and what they share.</p></div><div class=\"row\"><span id=\"live\" class=\"live onlyjs\" data-live=\"off\" role=\"status\">Connecting</span></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -347,7 +347,7 @@ func FeaturesPart(a Admin) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<b>The operator does not answer</b><p>Whether parts of it are off is not known now. What stands below comes from the cluster and holds all the same.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<b>The operator does not answer</b><p>Whether parts of it are off is not known now. What you see below comes from Kubernetes and is current.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -935,7 +935,7 @@ func grantTable(a Admin) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(a.Grants) == 0 {
-			templ_7745c5c3_Err = empty("hostname", "No team may have hostnames", "Create a HostnameGrant with the name hostnames in a team's namespace: it says under which domains the team may have hostnames.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("hostname", "No team can have hostnames yet", "Create a HostnameGrant with the name hostnames in a team's namespace: it says under which domains the team can have hostnames.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1072,7 +1072,7 @@ func grantTable(a Admin) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = table("grid grants", "Hostname grants", textColumns("Team", "May have", "In use")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var35), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = table("grid grants", "Hostname grants", textColumns("Team", "Can have", "In use")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var35), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -258,7 +258,7 @@ func poolTable(a Admin) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = table("grid pool", "Load balancers of the pool", textColumns("Gateway", "Status", "How full it is", "Address")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = table("grid pool", "Load balancers of the pool", textColumns("Gateway", "Status", "Used", "Address")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -191,7 +191,7 @@ func rightsAccounts(a Admin) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</td><td role=\"cell\" data-label=\"How full it is\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</td><td role=\"cell\" data-label=\"Used\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -243,7 +243,7 @@ func rightsAccounts(a Admin) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = table("grid accounts", "AWS accounts, and how Pods get rights there", textColumns("AWS account", "Rights of Pods", "How full it is")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = table("grid accounts", "AWS accounts, and how Pods get rights there", textColumns("AWS account", "Rights of Pods", "Used")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -377,7 +377,7 @@ func rightsTable(a Admin) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<section class=\"card\" aria-labelledby=\"rights\"><header><h2 id=\"rights\">Who may do what</h2><small>what nobody has used for 90 days first; AWS remembers 400</small> <small class=\"far\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<section class=\"card\" aria-labelledby=\"rights\"><header><h2 id=\"rights\">Who can do what</h2><small>what nobody has used for 90 days first; AWS remembers 400</small> <small class=\"far\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -97,7 +97,7 @@ func Tabs() []string {
 
 // tabTitles are what tabs are called.
 var tabTitles = map[string]string{
-	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
+	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Parts", TabConditions: "Status details", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
 // latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are none.

@@ -657,7 +657,7 @@ func ProvidersPart(o Overview) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "nothing that you have access to uses it ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "not used by anything that you have access to ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -139,7 +139,7 @@ func (s SuspendView) effects() []Effect {
 	}
 	return []Effect{
 		{Icon: "lock", Tone: "warn", Text: "Its members can look, but not request, change or delete anything; owners cannot change the members. It takes some seconds."},
-		{Icon: "check", Tone: "good", Text: "What runs goes on: nothing is stopped or deleted."},
+		{Icon: "check", Tone: "good", Text: "Everything keeps running: nothing is stopped or deleted."},
 		{Icon: "info", Tone: "idle", Text: "Roles that others bound in its namespaces, such as those of tools, stay as they are."},
 	}
 }

@@ -476,9 +476,9 @@ func OwnerStatusPart(o OwnerView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
-			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("It can be deleted when it has no resources any more; it has " + strconv.Itoa(o.Held) + " now, which its namespaces below list. Deleting a team never deletes a namespace.")
+			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("You can delete it once it has no resources; it has " + strconv.Itoa(o.Held) + " now, which its namespaces below list. Deleting a team never deletes a namespace.")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/owner.templ`, Line: 95, Col: 192}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/owner.templ`, Line: 95, Col: 183}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {

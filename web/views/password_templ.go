@@ -117,15 +117,15 @@ func PasswordPage(p PasswordView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = effect(Effect{Icon: "info", Tone: "idle", Text: "The password stands on the next page, for as long as that is open. It is not kept in the browser."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = effect(Effect{Icon: "info", Tone: "idle", Text: "The next page shows the password, for as long as you keep it open. The browser does not store it."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = effect(Effect{Icon: "team", Tone: "idle", Text: "Your team sees an event of " + p.Resource.Name + " that you were shown it, and when. It is in the audit log, too."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = effect(Effect{Icon: "team", Tone: "idle", Text: "Your team sees an event of " + p.Resource.Name + " that says that you saw it, and when. The audit log records it too."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = effect(Effect{Icon: "lock", Tone: "idle", Text: "Web apps do not need it: they are bound to " + p.Resource.Name + ", and take it from the Secret " + p.Secret + "."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = effect(Effect{Icon: "lock", Tone: "idle", Text: "Web apps do not need it: they are connected to " + p.Resource.Name + ", and take it from the Secret " + p.Secret + "."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -209,7 +209,7 @@ func passwordShown(p PasswordView) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section class=\"card\" aria-labelledby=\"password-h\"><header><h2 id=\"password-h\">To sign in there</h2><small class=\"far\">this was noted in the audit log</small></header><div class=\"pad\"><dl><dt>Password</dt><dd><code id=\"password\" data-secret>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section class=\"card\" aria-labelledby=\"password-h\"><header><h2 id=\"password-h\">To sign in there</h2><small class=\"far\">recorded in the audit log</small></header><div class=\"pad\"><dl><dt>Password</dt><dd><code id=\"password\" data-secret>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -151,7 +151,7 @@ func (l List) intro() string {
 	if l.Everywhere {
 		return "Everything that " + plural(len(l.Teams), "team") + " run on, as far as you have access."
 	}
-	return "Everything " + l.Frame.Team.Name + " runs on, whether it was asked for here, by API or with kubectl."
+	return "Everything " + l.Frame.Team.Name + " runs on, whether it was requested here, with the API or with kubectl."
 }
 
 func (l List) base() string { return TeamPath(l.Frame.Team.ID) }

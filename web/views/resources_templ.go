@@ -1654,7 +1654,7 @@ func emptyList(l List) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty("catalog", l.Frame.Team.Name+" has no resources yet", "Choose what you need from the catalog, fill in a short form, and watch it become ready here. What you make with kubectl or the API appears too.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var69), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("catalog", l.Frame.Team.Name+" has no resources yet", "Choose what you need from the catalog, fill in a short form, and watch it become ready here. What you create with kubectl or the API appears here too.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var69), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -243,9 +243,9 @@ func SecretDeletePage(s SecretDelete) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var14 string
-						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(" uses " + s.Name + ": what runs goes on, and cannot start again without the value.")
+						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(" uses " + s.Name + ": it keeps running, but cannot start again without the value.")
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/secretdelete.templ`, Line: 38, Col: 94}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/secretdelete.templ`, Line: 38, Col: 93}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 						if templ_7745c5c3_Err != nil {

@@ -125,7 +125,7 @@ func SecretsPage(s Secrets) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Confirm.Href != "" {
-				templ_7745c5c3_Err = confirmCard(s.Confirm, "Who sets a value, or looks at what there is, signs in again first: it is the one moment at which it shows that it is you, and not somebody at your desk. It counts for five minutes.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirmCard(s.Confirm, "Before you set or list values, sign in again, so that nobody else at your desk can do it. This counts for five minutes.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -153,7 +153,7 @@ func SecretsPage(s Secrets) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else if len(s.All) == 0 {
-					templ_7745c5c3_Err = empty("lock", "No value has been set yet", "A web app takes passwords and tokens from a Secret: set a value here, then name the Secret and the key in its variables. Nobody needs kubectl for it, and nobody can read the value back here.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = empty("lock", "No value has been set yet", "A web app takes passwords and tokens from a Secret: set a value here, then name the Secret and the key in its variables. You do not need kubectl, and nobody can read the value back here.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -321,7 +321,7 @@ func secretTable(s Secrets) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<small class=\"why\">nothing that you have access to uses it</small>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<small class=\"why\">not used by anything that you have access to</small>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -678,11 +678,11 @@ func secretForm(s Secrets) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = secretInput("name", "Secret", s.Form.Name, s.Form.NameError, "Of an existing one, keys that you do not name stay.", s.All).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = secretInput("name", "Secret", s.Form.Name, s.Form.NameError, "Other keys of an existing Secret stay as they are.", s.All).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = secretInput("key", "Key", s.Form.Key, s.Form.KeyError, "As a web app names it, such as token or tls.key. A value that is there is replaced.", nil).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = secretInput("key", "Key", s.Form.Key, s.Form.KeyError, "As a web app names it, such as token or tls.key. An existing value is replaced.", nil).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -725,7 +725,7 @@ func secretForm(s Secrets) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<div class=\"choices\"><label><input type=\"checkbox\" id=\"unmask\" autocomplete=\"off\"> Show what I enter</label></div><p class=\"hint\" id=\"value-hint\">Of one line or of many, as a certificate has. A line break at the end of one line is left out. It is shown to nobody again.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<div class=\"choices\"><label><input type=\"checkbox\" id=\"unmask\" autocomplete=\"off\"> Show what I enter</label></div><p class=\"hint\" id=\"value-hint\">One line, or several as in a certificate. A line break at the end of a single line is left out. Nobody can see the value again.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

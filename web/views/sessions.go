@@ -57,15 +57,15 @@ func (s Sessions) effects() []Effect {
 		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "These are your own sessions: you will have to sign in again, here too."})
 	}
 	if !s.Known && !s.Self {
-		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "Nobody of this name was seen here lately. Check how it is spelled; it may be right all the same."})
+		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "Nobody with this name signed in here lately. Check the spelling; it can still be right."})
 	}
-	return append(append(all, Effect{Icon: "check", Tone: "good", Text: "What the user asked for stays, and goes on running."}), s.rest()...)
+	return append(append(all, Effect{Icon: "check", Tone: "good", Text: "What the user requested stays and keeps running."}), s.rest()...)
 }
 
 // rest says what is not ended, and how that is.
 func (s Sessions) rest() []Effect {
 	return []Effect{
-		{Icon: "info", Tone: "idle", Text: "It keeps nobody out: the user can sign in again at once. To prevent that, block the account at the identity provider first, which may otherwise let the user in without asking for anything."},
-		{Icon: "info", Tone: "idle", Text: "What the user can do outside the portal, with kubectl, is not ended here: take their membership from them. A token that the cluster takes lasts until it expires, as the identity provider has set it."},
+		{Icon: "info", Tone: "idle", Text: "The user can sign in again at once. To prevent that, block the account at the identity provider first, which may otherwise let the user in without asking for anything."},
+		{Icon: "info", Tone: "idle", Text: "What the user can do outside the portal, with kubectl, is not affected: remove the user from the teams for that. A token that the cluster takes lasts until it expires, as the identity provider has set it."},
 	}
 }

@@ -70,7 +70,7 @@ func SessionsPage(s Sessions) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Username == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>For when somebody leaves, loses a laptop, or has a token that others may know.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Use this when somebody leaves, loses a laptop, or has a token that others could know.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -200,9 +200,9 @@ func sessionsWhose(s Sessions) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var8 string
-		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs("The name by which Portico knows the user. It stands on the page of each team that has the user as a member, and as actor in the portal's log, with ")
+		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs("The name by which Portico knows the user. You find it on the page of each team that has the user as a member, and as actor in the portal's log, with ")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 58, Col: 156}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 58, Col: 158}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 		if templ_7745c5c3_Err != nil {

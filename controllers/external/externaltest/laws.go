@@ -184,7 +184,7 @@ func (l laws[T, S]) ownershipIsSeen(t *testing.T) {
 		t.Errorf("what carries no mark is %v", owner)
 	}
 	l.remarks(t, l.Object, true, "without marks")
-	l.converges(t, "taking back") // as external does when it is offered and wanted
+	l.converges(t, "adopting") // as external does when it is offered and wanted
 }
 
 // remarks checks whether there is a command that gives obj's marks back, and that it names obj.

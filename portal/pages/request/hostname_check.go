@@ -25,7 +25,7 @@ var checkedWith = []string{form.HostnameField, "spec.zoneId", "spec.visibility",
 func withoutGrant(team string) views.Closed {
 	return views.Closed{
 		Title: team + " cannot have hostnames yet",
-		Text: "A platform admin gives a team a HostnameGrant, which says under which domains it may have hostnames. " +
+		Text: "A platform admin gives a team a HostnameGrant, which says under which domains it can have hostnames. " +
 			"Tell your platform team which domain " + team + " needs.",
 	}
 }

@@ -30,7 +30,7 @@ func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructure
 func (p *Pages) checksOf(c operator.Checks, paused bool) views.Inspection {
 	switch c.State {
 	case operator.Unknown:
-		return views.Inspection{Unknown: "Unknown: the operator does not answer. The rest of this page comes from the cluster and holds all the same."}
+		return views.Inspection{Unknown: "Unknown: the operator does not answer. The rest of this page comes from Kubernetes and is current."}
 	case operator.Unchecked:
 		return views.Inspection{Unknown: "Not checked yet since the operator started."}
 	case operator.Checked:

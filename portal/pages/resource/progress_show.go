@@ -59,7 +59,7 @@ func headline(obj *unstructured.Unstructured, r views.Resource) string {
 	case catalog.TextAt(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve):
 		return "It is in AWS; Portico only observes it, and changes nothing there."
 	case catalog.TextAt(obj, "spec", "providerRef", "name") != "":
-		return "It is in AWS just as described here; Portico checks it regularly and repairs what changes outside."
+		return "It exists in AWS as described here. Portico checks it regularly and undoes changes made outside."
 	}
-	return "Everything is as described here; Portico checks it regularly."
+	return "Everything is as requested. Portico checks it regularly."
 }
