@@ -50,7 +50,7 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	picked := bucketOf(ns, "picked")
 	picked.Spec.BucketName = ""
 	all := []external.Object{
-		kept(bucketOf(ns, "named")), kept(picked), kept(queues.object(ns, "letters").(external.Object)), kept(topics.object(ns, "news").(external.Object)),
+		kept(bucketOf(ns, "named")), kept(picked), kept(queues.object(ns, "letters")), kept(topics.object(ns, "news")),
 		kept(machineOf(ns, "builder")), kept(databaseOf(ns, "kept")), in(databaseOf(ns, "ledger")), kept(bucketOf(neighbour, "theirs")),
 	}
 	stays := in(bucketOf(ns, "stays"))
