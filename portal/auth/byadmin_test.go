@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// endsAll ends the sessions and tokens of a user, as an administrator does.
+// endsAll ends the sessions and tokens of a user, as a platform admin does.
 func (s *site) endsAll(t *testing.T, username string) {
 	t.Helper()
 	if err := s.revoked.RevokeUser(t.Context(), UserRef(username, s.clock.Now())); err != nil {
@@ -81,7 +81,7 @@ func TestBearerRefusesTokensOfSessionsThatAnAdminEnded(t *testing.T) {
 	g.endsAll(t, "system:serviceaccount:a:b") // which nobody can ask for
 	for reason, one := range map[string]string{"known already": old, "of the same second": token(nil), "that does not say when": token(oidctest.Claims{"iat": nil})} {
 		w := g.call("Bearer " + one)
-		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "your sessions were ended by an administrator; sign in again") ||
+		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "your sessions were ended by a platform admin; sign in again") ||
 			!strings.Contains(w.Header().Get("WWW-Authenticate"), "invalid_token") {
 			t.Errorf("a token %s: %d %s", reason, w.Code, w.Body)
 		}

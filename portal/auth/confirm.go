@@ -195,7 +195,7 @@ func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back strin
 		u.EndSession = b.provider.endSessionURL(r.Context())
 	case errors.Is(err, errNotAsked):
 		u.Detail = "The identity provider did not ask you to sign in again: it answered with a sign-in that is too old for this. " +
-			"Sign out there, then try again. If that is of no use, it cannot ask again by itself: tell your platform team, whose admin guide says what to set. " +
+			"Sign out there, then try again. If that is of no use, it cannot ask again by itself: tell a platform admin, whose admin guide says what to set. " +
 			"The command line works meanwhile: portico secret, portico connect."
 		u.EndSession = b.provider.endSessionURL(r.Context())
 	case errors.As(err, &refused):

@@ -16,7 +16,7 @@ const (
 	SignedOut Ending = "signed-out" // by the user, perhaps elsewhere
 	Lapsed    Ending = "lapsed"     // the identity provider does not renew it
 	Another   Ending = "another"    // the identity provider knows the user as somebody else now
-	ByAdmin   Ending = "by-admin"   // an administrator ended all sessions of the user
+	ByAdmin   Ending = "by-admin"   // a platform admin ended all sessions of the user
 )
 
 // endedError says why a session ended, and to the log what was behind it. It is errEnded.
@@ -39,7 +39,7 @@ var (
 	errOver      = &endedError{Over, "it lasted as long as it may"}
 	errSignedOut = &endedError{SignedOut, "it was signed out"}
 	errTokenOver = &endedError{Lapsed, "its ID token ended, and there is no refresh token"}
-	errByAdmin   = &endedError{ByAdmin, "an administrator ended all sessions of the user"}
+	errByAdmin   = &endedError{ByAdmin, "a platform admin ended all sessions of the user"}
 	errTooOld    = &endedError{Over, "the token is older than any may be"}
 )
 
@@ -47,7 +47,7 @@ var (
 func TokenEnding(err error) string {
 	switch {
 	case errors.Is(err, errByAdmin):
-		return "your sessions were ended by an administrator; sign in again"
+		return "your sessions were ended by a platform admin; sign in again"
 	case errors.Is(err, errTooOld):
 		return fmt.Sprintf("the token was issued longer ago than %.0f hours, or does not say when: get a new one", LongestSession.Hours())
 	}

@@ -20,9 +20,19 @@ func SecurityHeaders(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
+		h.Set("Cache-Control", cachingOf(r))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// cachingOf returns what caches are told. Nothing is stored but in the memory of the browser, from which a page comes back that was left a moment ago;
+// it drops it there when a cookie changes, as at sign-out. A script's requests, which our scripts make past the cache, must not say no-store for
+// that: a page that had such an answer is not kept.
+func cachingOf(r *http.Request) string {
+	if r.Header.Get("Sec-Fetch-Dest") == "empty" {
+		return "private, no-cache"
+	}
+	return "no-store"
 }
 
 // StrictTransport tells browsers to come by https only from now on, if that is how they reach the portal. It says nothing

@@ -62,6 +62,18 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
+// A script's answer that forbids caches would keep the page that it is for out of the browser's memory.
+func TestAnswersForScriptsAreForNoSharedCache(t *testing.T) {
+	for dest, want := range map[string]string{"empty": "private, no-cache", "document": "no-store", "": "no-store"} {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody)
+		r.Header.Set("Sec-Fetch-Dest", dest)
+		SecurityHeaders(http.NotFoundHandler()).ServeHTTP(w, r)
+		if got := w.Header().Get("Cache-Control"); got != want {
+			t.Errorf("%q: %q, want %q", dest, got, want)
+		}
+	}
+}
+
 func TestStrictTransportIsForHTTPSOnly(t *testing.T) {
 	for public, want := range map[string]string{"https://p.example": "max-age=31536000", "http://localhost:8080": ""} {
 		p := &Provider{cfg: Config{PublicURL: public}}

@@ -7,6 +7,7 @@ package sse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -108,7 +109,7 @@ func (st *stream) open(protocol int) {
 		h.Set("Connection", "close")
 	}
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store, no-transform")
+	h.Set("Cache-Control", cmp.Or(h.Get("Cache-Control"), "no-store")+", no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	st.w.WriteHeader(http.StatusOK)
 }

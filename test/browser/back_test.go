@@ -11,10 +11,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// back presses the browser's button.
+// back presses the browser's button. A page that comes back from memory fires no event of loading, for which chromedp would wait.
 func (x *tab) back() {
 	x.t.Helper()
 	_ = eval[bool](x, `(setTimeout(() => history.back(), 0), true)`)
+}
+
+// forward presses the other one.
+func (x *tab) forward() {
+	x.t.Helper()
+	_ = eval[bool](x, `(setTimeout(() => history.forward(), 0), true)`)
 }
 
 // awaitValue waits until an input holds a value.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -76,13 +75,13 @@ func TestBackAndForward(t *testing.T) {
 	x.click(`a[href$="?tab=yaml"]`)
 	x.awaitAt(way[3].at)
 	for _, i := range []int{2, 1} {
-		x.do(chromedp.NavigateBack())
+		x.back()
 		x.awaitAt(way[i].at)
 		x.await(way[i].selector, way[i].words)
 		x.await(`#live`, "Live")
 	}
 	for _, i := range []int{2, 3} {
-		x.do(chromedp.NavigateForward())
+		x.forward()
 		x.awaitAt(way[i].at)
 		x.await(way[i].selector, way[i].words)
 	}

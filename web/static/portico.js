@@ -158,7 +158,7 @@
   const choices = async (input, list, from, tries) => {
     const said = document.getElementById(list.id + "-note");
     const say = (text) => { if (said) said.textContent = text; };
-    const answer = await fetch(from, { headers: { "HX-Request": "true" } }).catch(() => null);
+    const answer = await fetch(from, { cache: "no-store", headers: { "HX-Request": "true" } }).catch(() => null);
     const plain = answer?.headers.get("Content-Type")?.startsWith("text/plain"), text = plain ? await answer.text().catch(() => "") : "";
     if (list.dataset.has !== from) return;
     if (answer?.status === 202 && tries > 0) {
@@ -241,7 +241,7 @@
   // An error page that may be over soon looks whether it is, and makes way.
   function retry() {
     setTimeout(async () => {
-      const back = await fetch(location.href, { headers: { "HX-Request": "true" } }).then((r) => r.status < 500, () => false);
+      const back = await fetch(location.href, { cache: "no-store", headers: { "HX-Request": "true" } }).then((r) => r.status < 500, () => false);
       if (back) location.reload();
       else retry();
     }, 5000);
@@ -255,7 +255,7 @@
     leaving = false;
     if (!e.persisted) return;
     if (document.querySelector("[data-secret]")) location.replace(location.pathname + location.search); // it may answer a form, which is not to be sent again
-    else location.reload();
+    else if (!document.querySelector("[hx-sse\\:connect], #request")) location.reload(); // a stream begins with what is now, and a form has what was entered
   });
 
   function live(state, words) {
@@ -271,6 +271,8 @@
   // The session has ended, access is gone or the page no longer exists: the server has the right page for it.
   const over = (status) => status === 401 || status === 403 || status === 404 || status === 410;
 
+  // No cache keeps what scripts fetch. The server need not forbid it: that would keep the page itself out of the back/forward cache.
+  document.addEventListener("htmx:config:request", (e) => { e.detail.ctx.request.cache = "no-store"; });
   // A filter may change while the stream of the one before is still being opened: that stream has nothing to say any more.
   const stale = (e) => e.detail.connection.url !== e.target.getAttribute("hx-sse:connect");
   document.addEventListener("htmx:sse:before:connection", (e) => { if (stale(e)) e.detail.connection.cancelled = true; });

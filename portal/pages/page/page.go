@@ -4,6 +4,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -73,7 +74,7 @@ func (b *Base) Show(w http.ResponseWriter, r *http.Request, status int, c templ.
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
+	h.Set("Cache-Control", cmp.Or(h.Get("Cache-Control"), "no-store")) // as auth.SecurityHeaders says
 	w.WriteHeader(status)
 	_, err := w.Write(out.Bytes())
 	if err != nil {

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -67,7 +68,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // plain answers with a text for the script.
 func (p *Pages) plain(w http.ResponseWriter, r *http.Request, status int, text string) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Cache-Control", cmp.Or(w.Header().Get("Cache-Control"), "no-store"))
 	w.WriteHeader(status)
 	if _, err := w.Write([]byte(text)); err != nil { //nolint:gosec // plain text, which no browser takes for markup
 		p.Log.DebugContext(r.Context(), "the client went away", "path", r.URL.Path)

@@ -1,0 +1,33 @@
+//go:build browser
+
+package browser
+
+import "testing"
+
+// TestAPageThatWasLeftComesBackFromMemory: the button Back shows the page as it was left, which goes on living; once somebody has signed out, it shows
+// nothing of what was there.
+func TestAPageThatWasLeftComesBackFromMemory(t *testing.T) {
+	x, other := open(t), open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("memorable", "payments-memorable-1", "Enabled")
+	x.goTo(list)
+	x.await(`#live`, "Live")
+	x.mark()
+	x.click(`#r-s3buckets-memorable a`)
+	x.awaitPath(s3one + "memorable")
+	x.await(`#live`, "Live")
+	x.back()
+	x.awaitPath(list)
+	x.still() // else it was loaded again
+	x.await(`#live`, "Live")
+	other.signIn("platform-admin", "payments")
+	other.deletes("memorable", bucket)
+	x.awaitGone(`#r-s3buckets-memorable`)
+	x.still()
+
+	x.goTo("/teams/payments/about")
+	x.click(`header form[action="/auth/logout"] button`)
+	x.await(`main`, "signed out")
+	x.back()
+	x.awaitTrue(`!document.body.innerText.includes("payments")`)
+}
