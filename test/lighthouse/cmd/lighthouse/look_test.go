@@ -25,13 +25,17 @@ func TestWhatAReportSays(t *testing.T) {
 	if err := verdict([]result{got}); err == nil || !strings.Contains(err.Error(), "resources on mobile: accessibility is 0.98, and is to be 1.00") {
 		t.Errorf("the verdict: %v", err)
 	}
-	got.scores["accessibility"], got.scores["seo"] = 1, 1
-	if err := verdict([]result{got}); err != nil {
-		t.Error(err)
-	}
 	var out strings.Builder
 	printTable(&out, []result{got})
 	if !strings.Contains(out.String(), "resources  mobile  0.80") {
 		t.Errorf("the table:\n%s", out.String())
+	}
+	got.scores["accessibility"], got.scores["seo"] = 1, 1
+	if err := verdict([]result{got}); err == nil || !strings.Contains(err.Error(), "performance is 0.80, and is to be 0.95") {
+		t.Errorf("the verdict: %v", err)
+	}
+	got.scores["performance"] = 0.95
+	if err := verdict([]result{got}); err != nil {
+		t.Error(err)
 	}
 }

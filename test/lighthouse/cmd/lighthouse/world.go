@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,10 +42,10 @@ var pages = []struct{ user, name, path string }{
 	{"payments-dev", "edit", "/teams/payments/s3buckets/lit/edit"},
 	{"payments-dev", "delete", "/teams/payments/s3buckets/lit/delete"},
 	{"payments-dev", "secrets", "/teams/payments/secrets"},
-	{"payments-dev", "not-found", "/teams/payments/s3buckets/nothing"},
+	{"payments-dev", "deleted", "/teams/payments/deleted"},
 	{"platform-admin", "dashboard", "/admin"},
 	{"platform-admin", "rights", "/admin/rights"},
-	{"platform-admin", "all-teams", "/all"},
+	{"platform-admin", "all-teams", "/teams/-"},
 }
 
 // world is the platform, and a browser.
@@ -102,7 +103,11 @@ func (w *world) request(ctx context.Context) error {
 	bucket := &v1alpha1.S3Bucket{ObjectMeta: meta}
 	bucket.Spec.ProviderRef.Name = stack.Provider
 	app := &v1alpha1.WebApp{ObjectMeta: meta, Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
-	for _, obj := range []client.Object{bucket, app} {
+	writer := &rbacv1.RoleBinding{
+		ObjectMeta: meta, Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"}},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer"},
+	}
+	for _, obj := range []client.Object{bucket, app, writer} {
 		if err := c.Create(ctx, obj); err != nil {
 			return err
 		}
