@@ -22,7 +22,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var c checking
 	cmd := &cobra.Command{
 		Use: "check", Short: "Tell what a cluster needs for Portico, and repair it", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Check shows an admin of a cluster what this version of Portico needs and does not find, each with what to do. It talks to
+		Long: `Check shows a cluster admin what this version of Portico needs and does not find, each with what to do. It talks to
 Kubernetes with your kubeconfig, not to the portal.
 
 With --fix it updates what Portico installs to this version: namespaces, custom resource definitions, roles and admission

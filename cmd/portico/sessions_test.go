@@ -57,8 +57,8 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 // TestAnEndedSessionSaysSo: what the portal tells comes through, with what to do.
 func TestAnEndedSessionSaysSo(t *testing.T) {
 	p := newPortal(t)
-	p.on("GET /me", 401, `{"status": 401, "detail": "your sessions were ended by an administrator; sign in again"}`)
-	if _, said := newTerminal(t, p.url).run(4, "whoami"); !strings.Contains(said, "your sessions were ended by an administrator; sign in again") || !strings.Contains(said, "portico login") {
+	p.on("GET /me", 401, `{"status": 401, "detail": "your sessions were ended by a platform admin; sign in again"}`)
+	if _, said := newTerminal(t, p.url).run(4, "whoami"); !strings.Contains(said, "your sessions were ended by a platform admin; sign in again") || !strings.Contains(said, "portico login") {
 		t.Errorf("said %q", said)
 	}
 }

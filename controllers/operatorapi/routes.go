@@ -71,7 +71,7 @@ func (h handlers) routes() http.Handler {
 }
 
 // PeopleOff says why nothing is done for people.
-const PeopleOff = "this is switched off: an admin has to tell the operator who signs people in, by --oidc-issuer-url and the flags beside it"
+const PeopleOff = "this is switched off: a platform admin has to tell the operator who signs people in, with --oidc-issuer-url and the flags beside it"
 
 // noPeople answers where the operator was not told whose tokens to take.
 func noPeople(w http.ResponseWriter, _ *http.Request) {

@@ -107,8 +107,8 @@ var sayings = []saying{
 	ofSchema(`failed all pattern properties`, noField),
 	ofSchema(`is required`, Required),
 	ofSchema(`should be one of \[(.*)\]`, "choose one of: $1"),
-	whole(`\S+ is an invalid type name`, "has a type that its schema does not know: tell your platform team"),
-	whole(`factor MultipleOf declared for \S+ must be positive: .*`, "has a schema that cannot be used: tell your platform team"),
+	whole(`\S+ is an invalid type name`, "has a type that its schema does not know: tell a platform admin"),
+	whole(`factor MultipleOf declared for \S+ must be positive: .*`, "has a schema that cannot be used: tell a platform admin"),
 	whole(`".*" must (?:not )?validate .*`, oneShape),
 	whole(`".*" has a dependency on (.+)`, "needs $1 too"),
 	whole(`invalid type conversion in .*`, "is no number that can be read"),
@@ -163,7 +163,7 @@ var sayings = []saying{
 	whole(`runtime cost could not be calculated for validation rule: .*`, "could not be checked: try again"),
 	whole(`'.*': call arguments did not match a supported operator, function or macro signature for rule: (.+)`, "could not be checked: $1"),
 	whole(`.* evaluating rule: (.+)`, "could not be checked: $1"),
-	whole(`rule compil(?:er initialization|e) error: .*`, "has a rule that cannot be checked: tell your platform team"),
+	whole(`rule compil(?:er initialization|e) error: .*`, "has a rule that cannot be checked: tell a platform admin"),
 	whole(`failed rule: (.+)`, "breaks the rule $1"),
 }
 

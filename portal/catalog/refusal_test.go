@@ -29,7 +29,7 @@ var ofSource = map[string]struct {
 	args []any
 	want string
 }{
-	"invalidType":              {[]any{"spec.x"}, "has a type that its schema does not know: tell your platform team"},
+	"invalidType":              {[]any{"spec.x"}, "has a type that its schema does not know: tell a platform admin"},
 	"typeFail":                 {[]any{"spec.x", "body", "integer"}, "must be a whole number"},
 	"typeFailWithData":         {[]any{"spec.x", "body", "boolean", `yes: "and no"`}, "must be true or false"},
 	"typeFailWithError":        {[]any{"spec.x", "body", "date-time", "no: such time"}, "must be a time, such as 2026-01-31T12:00:00Z"},
@@ -51,7 +51,7 @@ var ofSource = map[string]struct {
 	"tooManyProperties":        {[]any{"spec.x", "body", 34}, "use at most 34 entries"},
 	"unallowedProperty":        {[]any{"spec.x", "y", "body"}, "no such field: check the spelling"},
 	"failedAllPatternProps":    {[]any{"spec.x", "y", "body"}, "no such field: check the spelling"},
-	"multipleOfMustBePositive": {[]any{"spec.x", -1}, "has a schema that cannot be used: tell your platform team"},
+	"multipleOfMustBePositive": {[]any{"spec.x", -1}, "has a schema that cannot be used: tell a platform admin"},
 
 	"ArrayDoesNotAllowAdditionalItemsError": {nil, "has more entries than allowed"},
 	"HasDependencyError":                    {[]any{"spec.x", "y"}, "needs y too"},

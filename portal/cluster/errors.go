@@ -36,7 +36,7 @@ func (e *ForbiddenError) Error() string {
 type ToolError struct{ Namespace string }
 
 func (e *ToolError) Error() string {
-	return "ServiceAccounts of namespace " + e.Namespace + " may neither change anything through Portico nor read logs: ask an admin " +
+	return "ServiceAccounts of namespace " + e.Namespace + " may neither change anything through Portico nor read logs: ask a platform admin " +
 		"to bind the ClusterRole portico-tools there, as the admin guide says under \"Let tools in\""
 }
 

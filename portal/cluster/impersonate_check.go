@@ -42,7 +42,7 @@ func (w *impersonator) problemsOf(err error) ([]check.Problem, error) {
 	var status apierrors.APIStatus
 	problem := check.Problem{
 		Object: "ServiceAccount " + w.tokens.account.String(), Says: "has no right to act as users",
-		Fix: "run portico check --fix as an admin of the cluster",
+		Fix: "run portico check --fix as a cluster admin",
 	}
 	refused, minting := errors.AsType[*mintError](err)
 	switch {

@@ -37,7 +37,7 @@ func RevocationSecret(list int) string {
 	return "portico-revoked-sessions-" + strconv.Itoa(list)
 }
 
-// Revocations are the sessions that were revoked before their end, at a sign-out or by an administrator, watched by every replica.
+// Revocations are the sessions that were revoked before their end, at a sign-out or by a platform admin, watched by every replica.
 type Revocations struct {
 	secrets corev1client.SecretInterface
 	clock   clock.PassiveClock

@@ -217,7 +217,7 @@ func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 	v.Hint, v.More = "Only the accounts that "+b.Team.Name+" can use.", ""
 	if len(b.Providers) == 0 {
 		v.Widget = views.Nothing
-		v.Hint = "No AWS account is open to " + b.Team.Name + " yet. Ask your platform team to allow one for this namespace."
+		v.Hint = "No AWS account is open to " + b.Team.Name + " yet. Ask a platform admin to allow one for this namespace."
 		return v
 	}
 	v.Widget = views.Select

@@ -94,7 +94,7 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 		case !may:
 			tile.Reason = page.ViewOnly(s)
 		case room.full:
-			tile.Reason = "The team has as many as its quota allows. Delete one that is not needed, or ask your platform team for more."
+			tile.Reason = "The team has as many as its quota allows. Delete one that is not needed, or ask a platform admin for more."
 		default:
 			tile.Href = views.RequestPath(s.Team.ID, k.Plural)
 		}

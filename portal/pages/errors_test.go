@@ -35,10 +35,10 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 	}{
 		"no access":                {denied, "/teams/search/s3buckets/x", 403, []string{"You have no access to this", "get s3buckets in namespace search", "kubectl auth can-i get s3buckets -n search", "<code>oidc:payments-dev</code>", "Ask a member of that team"}, "data-retry"},
 		"no access to everything":  {denied, "/admin", 403, []string{"list domainclaims", "kubectl auth can-i list domainclaims --all-namespaces"}, "data-retry"},
-		"no team":                  {none, "/", 403, []string{"You are not in a team yet", "Ask your platform team"}, "data-retry"},
+		"no team":                  {none, "/", 403, []string{"You are not in a team yet", "Ask a platform admin"}, "data-retry"},
 		"no such page":             {denied, "/nowhere", 404, []string{"Page not found", `href="/"`}, "data-retry"},
 		"no such resource":         {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
-		"something unforeseen":     {broken, "/teams/payments", 500, []string{"Something went wrong on our side", "tell your platform team"}, "the secret"},
+		"something unforeseen":     {broken, "/teams/payments", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
 		"too many logs":            {reading, "/teams/payments", 429, []string{"Too many logs are being read", "4 logs are being read for you already, and there can be no more at a time.", "Wait until one of them is done"}, "data-retry"},
 		"the API server is away":   {down, "/teams/payments?status=ready", 503, []string{"The cluster does not answer", `href="/teams/payments?status=ready">Try again`, "data-retry", "Your resources in AWS are not affected"}, "192.0.2.1"},
 		"a form of a cluster away": {down, "/teams/payments/new/s3buckets", 503, []string{"The cluster does not answer"}, "192.0.2.1"},

@@ -153,5 +153,5 @@ func TestSessionsCannotBeEndedWhileKubernetesIsAway(t *testing.T) {
 func TestThePageToSignInSaysWhoEndedTheSession(t *testing.T) {
 	w := httptest.NewRecorder()
 	New(newFake(t), Reach{}, nil).SignIn(w, httptest.NewRequestWithContext(t.Context(), "GET", "/auth/sign-in", nil), "/auth/login", auth.ByAdmin)
-	lacks(t, w.Body.String(), "An administrator ended your sessions")
+	lacks(t, w.Body.String(), "A platform admin ended your sessions")
 }

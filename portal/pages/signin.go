@@ -16,7 +16,7 @@ var endings = map[auth.Ending][2]string{
 	auth.SignedOut: {"You are signed out", "You signed out, here or in another window."},
 	auth.Lapsed:    {"Your session has ended", "Your organisation asks you to sign in again."},
 	auth.Another:   {"Your session has ended", "Somebody else has signed in to your organisation in this browser. Sign in to continue as them."},
-	auth.ByAdmin:   {"Your session has ended", "An administrator ended your sessions, here and everywhere else."},
+	auth.ByAdmin:   {"Your session has ended", "A platform admin ended your sessions, here and everywhere else."},
 }
 
 // SignIn shows the page for visitors; href is where signing in starts.
@@ -87,9 +87,9 @@ func (p *Pages) Unconfirmed(w http.ResponseWriter, r *http.Request, u auth.Uncon
 func adviceFor(status int) string {
 	switch {
 	case status == http.StatusForbidden:
-		return "If you think that you should have access, tell your platform team which account you used."
+		return "If you think that you should have access, tell a platform admin which account you used."
 	case status >= http.StatusInternalServerError:
-		return "If it lasts, tell your platform team."
+		return "If it lasts, tell a platform admin."
 	}
 	return ""
 }

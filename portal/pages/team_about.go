@@ -248,7 +248,7 @@ func (p *Pages) kubeconfig(team string, cli auth.CLI) string {
 func (p *Pages) kubeconfigNeeds(cli auth.CLI) string {
 	words := "It needs the plugin kubelogin (kubectl krew install oidc-login), and an API server that trusts the same identity provider."
 	if p.reach.Kubernetes == "" || cli.ClientID == "" {
-		words += " Ask your platform team for what stands in angle brackets."
+		words += " Ask a platform admin for what stands in angle brackets."
 	}
 	return words + " If the API server's certificate is your organisation's own, add --certificate-authority to the first line."
 }

@@ -27,7 +27,7 @@ type Watch struct {
 }
 
 // watchWords describe the stream in the document.
-const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, an administrator ends the sessions of its user, or the right to see one of the kinds is lost or gained. " +
+const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, a platform admin ends the sessions of its user, or the right to see one of the kinds is lost or gained. " +
 	"Events: snapshot, one or more, with {\"items\":[…]}, and on the last \"complete\":true and \"forbidden\", as in lists; " +
 	"changed, with an object that is new or another " +
 	"one; deleted, with {\"kind\",\"namespace\",\"name\",\"uid\",\"reason\"}, where reason is gone (it is no more), unmatched (it no " +

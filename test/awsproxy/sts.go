@@ -23,7 +23,7 @@ type stsService struct{ proxy *Proxy }
 const sessionLife = 15 * time.Minute
 
 // ends returns when a session really ends. Many end before the time that was
-// told, as all do that an administrator revokes.
+// told, as all do that a platform admin revokes.
 func (s stsService) ends(told time.Time) time.Time {
 	early := s.proxy.lag.ends(sessionLife)
 	if early.IsZero() || told.Before(early) {

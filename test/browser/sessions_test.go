@@ -38,7 +38,7 @@ func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 	admin.comesByMember()
 	began := time.Now()
 	admin.click(`.go button.danger`)
-	dev.await(`main`, "An administrator ended your sessions")
+	dev.await(`main`, "A platform admin ended your sessions")
 	t.Logf("the user's page says so after %.1f s", time.Since(began).Seconds())
 	dev.every("sign-in-ended")
 	admin.await(`h1`, "The sessions have ended")

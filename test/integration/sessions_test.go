@@ -232,14 +232,14 @@ func allEnd(t *testing.T, began time.Time, open map[string]<-chan time.Time) {
 // isToldWhy asks with what was ended.
 func (p visitor) isToldWhy(t *testing.T, r *replica) {
 	t.Helper()
-	const words = "your sessions were ended by an administrator; sign in again"
+	const words = "your sessions were ended by a platform admin; sign in again"
 	for _, path := range []string{"/me", "/namespaces/payments/s3buckets?watch=true"} {
 		if got := r.call(t, p.token, "GET", path, nil).want(t, http.StatusUnauthorized); got.detail() != words {
 			t.Errorf("%s answers %q", path, got.detail())
 		}
 	}
 	to := r.visit(t, "GET", "/teams/payments", p.session).want(t, http.StatusSeeOther).header.Get("Location")
-	if got := r.visit(t, "GET", to, p.session).want(t, http.StatusOK); !strings.Contains(got.raw, "An administrator ended your sessions") {
+	if got := r.visit(t, "GET", to, p.session).want(t, http.StatusOK); !strings.Contains(got.raw, "A platform admin ended your sessions") {
 		t.Errorf("%s says %s", to, got.raw)
 	}
 }

@@ -55,7 +55,7 @@ type Options struct {
 	AWSEndpoint    string
 	AWSCredentials Credentials
 	// ExternalKubeconfig is the kubeconfig of a cluster to use in place of ours,
-	// with the rights of an administrator in its current context. There are
+	// with the rights of a platform admin in its current context. There are
 	// no users' certificates then: UserConfig and the users' contexts are absent.
 	ExternalKubeconfig string
 	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways. Operator and Portal

@@ -43,14 +43,14 @@ func peopleProblem(off bool, problem string) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<b class=\"warn\">This is switched off</b><p>An admin switches it on by the chart's value <code>operator.people.enabled: true</code>, or without the chart by the operator's flag <code>--oidc-issuer-url</code> and those beside it. The operator says: ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<b class=\"warn\">This is switched off</b><p>A platform admin switches it on with the chart's value <code>operator.people.enabled: true</code>, or, without the chart, with the operator's flags <code>--oidc-issuer-url</code> and the related ones. The operator says: ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var3 string
 				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(problem)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/confirm.templ`, Line: 8, Col: 219}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/confirm.templ`, Line: 8, Col: 235}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {

@@ -16,7 +16,7 @@ type Fault struct {
 	Text      string   // what happened
 	Advice    string   // what to do
 	Facts     []Choice // Label and what it is, for whoever can help
-	RequestID string   // for the platform team; "" hides it
+	RequestID string   // for platform admins; "" hides it
 	Links     []Choice // Value is the address; the first is the main one
 	Retry     bool     // it may be over soon: the page looks by itself whether it is
 }
@@ -290,7 +290,7 @@ func requestID(id string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</code></small> <button type=\"button\" class=\"btn small quiet onlyjs\" data-copy=\"request-id\">Copy</button> <small class=\"dim\">Name it when you ask your platform team for help.</small></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</code></small> <button type=\"button\" class=\"btn small quiet onlyjs\" data-copy=\"request-id\">Copy</button> <small class=\"dim\">Name it when you ask a platform admin for help.</small></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1531,7 +1531,7 @@ func emptyList(l List) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty("info", "You are not allowed to see the resources of "+l.Query.Team, "It is the same answer whether or not there is such a team. Ask your platform team for access to its namespace.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var63), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty("info", "You are not allowed to see the resources of "+l.Query.Team, "It is the same answer whether or not there is such a team. Ask a platform admin for access to its namespace.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var63), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

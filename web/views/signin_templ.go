@@ -21,7 +21,7 @@ type SignIn struct {
 	Title     string // in a few words
 	Failed    string // why, a sentence
 	Advice    string // what to do about it, may be ""
-	RequestID string // for the platform team, may be ""
+	RequestID string // for platform admins, may be ""
 }
 
 // SignInPage invites to sign in.

@@ -795,7 +795,7 @@ func AllowedPart(a About) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(a.Providers) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<p class=\"pad dim\">The team cannot use any AWS account yet. Ask your platform team for one: resources in AWS need it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<p class=\"pad dim\">The team cannot use any AWS account yet. Ask a platform admin for one: resources in AWS need it.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

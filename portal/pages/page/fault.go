@@ -39,7 +39,7 @@ func faultOf(err error) fault {
 	return fault{
 		status: http.StatusInternalServerError, title: "Something went wrong on our side",
 		text:     "The page could not be shown. You did nothing wrong, and nothing was changed.",
-		advice:   "Try again. If it happens again, tell your platform team.",
+		advice:   "Try again. If it happens again, tell a platform admin.",
 		internal: true,
 	}
 }
@@ -57,7 +57,7 @@ func faultOfCaller(err error) fault {
 		return fault{
 			status: http.StatusForbidden, title: "You are not in a team yet",
 			text:   "You are signed in, but none of your groups has access to a team.",
-			advice: "Ask your platform team to add you to your team's group, then sign out and in again.",
+			advice: "Ask a platform admin to add you to your team's group, then sign out and in again.",
 		}
 	case errors.Is(err, errNobody):
 		return fault{
@@ -154,7 +154,7 @@ func faultOfKubernetes(err error) fault {
 		return fault{
 			status: http.StatusServiceUnavailable, title: "The cluster does not answer",
 			text:     "Portico is running, but Kubernetes does not answer. Your resources in AWS are not affected.",
-			advice:   "Try again in a minute. If it lasts, tell your platform team.",
+			advice:   "Try again in a minute. If it lasts, tell a platform admin.",
 			internal: true,
 		}
 	}
@@ -221,7 +221,7 @@ func askFor(e *cluster.ForbiddenError) string {
 	case e.Resource == "secrets":
 		return "Portico's roles for teams do not include this right: ask a platform admin to give you the ClusterRole portico-secret-writer in the namespace. It can set values, but not read them."
 	}
-	return "You see this whether or not it exists. Ask a member of that team, or your platform team, for access."
+	return "You see this whether or not it exists. Ask a member of that team, or a platform admin, for access."
 }
 
 // rightOf returns what the caller lacks, as RBAC names it.

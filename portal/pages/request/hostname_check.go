@@ -26,7 +26,7 @@ func withoutGrant(team string) views.Closed {
 	return views.Closed{
 		Title: team + " cannot have hostnames yet",
 		Text: "A platform admin gives a team a HostnameGrant, which says under which domains it can have hostnames. " +
-			"Tell your platform team which domain " + team + " needs.",
+			"Tell a platform admin which domain " + team + " needs.",
 	}
 }
 
