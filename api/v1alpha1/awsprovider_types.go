@@ -15,7 +15,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) || has(self.roleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="a provider without STS (endpoints, without endpoint and endpoints.sts) needs static keys, for the operator's own credentials are of AWS: set accessKeyIDRef and secretAccessKeyRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.allowedRegions) || self.region in self.allowedRegions",message="region must be one of allowedRegions"
 type AWSProviderSpec struct {
-	// region is in which resources are that do not choose one, for example eu-west-1.
+	// region is the region of resources that do not choose one, for example eu-west-1.
 	// +kubebuilder:validation:Pattern=`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +required
