@@ -130,7 +130,7 @@ func DeletedPage(l DeletedList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			case len(l.All) == 0 && len(l.Problems) == 0:
-				templ_7745c5c3_Err = empty("bin", "Nothing left in AWS", "A resource whose deletion policy is Retain, and the final snapshot of a database, appear here after you delete it.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("bin", "Nothing left in AWS", "The AWS accounts that "+l.Frame.Team.Name+" can use now have nothing of deleted resources. A resource with the deletion policy Retain, and the final snapshot of a database, appear here after you delete it.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
