@@ -62,7 +62,7 @@ func TestAProviderNamesWhatRightsOfPodsLack(t *testing.T) {
 		a.edited(t, c, func(w *v1alpha1.WorkloadIdentity) {
 			w.ClusterName, w.OIDCProviderARN = stack.ClusterName, stack.OIDCProviderARN(account)
 		})
-		want := "may not " + first + ", iam:GetPolicy, iam:GetAccountSummary: attach docs/iam/accessbinding.json"
+		want := "no permission for " + first + ", iam:GetPolicy, iam:GetAccountSummary: attach docs/iam/accessbinding.json"
 		if got := a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied"); !strings.Contains(got.Message, want) {
 			t.Errorf("%s: %s", mode, got.Message)
 		}
