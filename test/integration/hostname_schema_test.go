@@ -73,7 +73,7 @@ func TestTheSchemaRefusesBadHostnames(t *testing.T) {
 	} {
 		edited := r.DeepCopy()
 		change(edited)
-		if err := c.Patch(t.Context(), edited, client.MergeFrom(r)); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a hostname request does not change; make a new request") {
+		if err := c.Patch(t.Context(), edited, client.MergeFrom(r)); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a hostname cannot be changed; request a new one") {
 			t.Errorf("another %s: %v", field, err)
 		}
 	}
