@@ -25,8 +25,8 @@ func (a *app) deletedCommand() *cobra.Command {
 		Use: "deleted", Short: "List what AWS still has of deleted resources, and how to get it back", Args: words(0, 0),
 		Long: `Deleted lists resources that you chose to keep in AWS when you deleted them, and final snapshots of databases. AWS charges for
 them until somebody deletes them there. AWS shows them a few minutes late. For each one, the command that gets it back is shown:
-a kept resource is managed again as it is, and a snapshot becomes a new database. On a terminal that command asks for what else is
-required.`,
+a kept resource is managed again as it is, and a snapshot becomes a new database. Replace each VALUE
+by one of your choice.`,
 		Example: "  portico deleted -n payments", ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.deleted(cmd.Context(), format) },
 	}
@@ -109,6 +109,9 @@ func howToGetBack(d client.DeletedItem, ns string) string {
 	set("region", d.Region)
 	for _, field := range slices.Sorted(maps.Keys(d.Spec)) {
 		set(field, d.Spec[field])
+	}
+	for _, field := range d.Choose {
+		words = append(words, "--set", field+"=VALUE")
 	}
 	if !d.Snapshot {
 		set("deletionPolicy", "Retain")

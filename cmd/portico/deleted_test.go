@@ -10,7 +10,7 @@ const leftOfPayments = "/namespaces/payments/deleted"
 func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	const all = `{"problems": ["AWS account dev, region eu-west-1: denied"], "pending": false, "items": [
 		{"kind": "RDSInstance", "name": "ledger", "id": "ledger-final-1", "arn": "a", "facts": "postgres 16.3, 40 GiB", "provider": "aws", "account": "1", "region": "eu-west-1",
-			"snapshot": true, "nameInUse": true, "spec": {"restoreFrom.snapshotIdentifier": "ledger-final-1", "engine": "postgres"}},
+			"snapshot": true, "nameInUse": true, "spec": {"restoreFrom.snapshotIdentifier": "ledger-final-1", "engine": "postgres"}, "choose": ["dbInstanceClass"]},
 		{"kind": "S3Bucket", "name": "reports", "id": "payments-reports", "arn": "b", "provider": "aws", "account": "1", "region": "us-east-1", "snapshot": false, "nameInUse": false, "spec": {"bucketName": "payments-reports"}},
 		{"kind": "S3Bucket", "name": "twice", "id": "it's", "arn": "c", "provider": "aws", "account": "1", "region": "us-east-1", "snapshot": false, "nameInUse": true, "spec": {}}]}`
 	p := newPortal(t)
@@ -24,7 +24,7 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Not complete: AWS account dev, region eu-west-1: denied\n",
-		"portico request rdsinstance ledger-restored -n payments --set providerRef=aws --set region=eu-west-1 --set engine=postgres --set restoreFrom.snapshotIdentifier=ledger-final-1\n",
+		"portico request rdsinstance ledger-restored -n payments --set providerRef=aws --set region=eu-west-1 --set engine=postgres --set restoreFrom.snapshotIdentifier=ledger-final-1 --set dbInstanceClass=VALUE\n",
 		"portico request s3bucket reports -n payments --set providerRef=aws --set region=us-east-1 --set bucketName=payments-reports --set deletionPolicy=Retain\n",
 		"# S3Bucket twice exists again: delete that one first to manage it's again\n",
 	} {

@@ -16,7 +16,7 @@ var retried = map[string]string{
 	"InternalError": "AWS's own failure", "InternalFailure": "AWS's own failure", "InternalServerError": "AWS's own failure",
 	"InternalServiceException": "AWS's own failure", "ServiceFailure": "AWS's own failure", "ServiceUnavailable": "AWS's own failure",
 	"Unavailable": "AWS's own failure", "ServerException": "AWS's own failure", "RequestTimeout": "the connection was slow",
-	"PaginationTokenExpiredException": "the listing begins anew", "InvalidPaginationToken": "the listing begins anew",
+	"PaginationTokenExpiredException": "the listing begins again", "InvalidPaginationToken": "the listing begins again",
 	"TemporaryRedirect": "a new bucket's name is not known everywhere yet",
 	"InvalidFilter":     "no filter comes from a spec", "UnknownParameter": "no parameter's name comes from a spec",
 	"InvalidInstanceID.Malformed": "no ID comes from a spec", "NoSuchKey": "objects are deleted, not read", "NoSuchVersion": "what is gone needs no deletion",
@@ -30,7 +30,7 @@ var retried = map[string]string{
 	"IntegrationNotFoundFault": "of tags of other things", "TenantDatabaseNotFound": "of tags of other things",
 	"DelegationSetNotReusable": "no delegation set is named", "NoSuchDelegationSet": "no delegation set is named",
 	"InvalidFilterKey": "no filter comes from a spec", "InvalidFilterOption": "no filter comes from a spec",
-	"InvalidFilterValue": "no filter comes from a spec", "InvalidNextToken": "the listing begins anew",
+	"InvalidFilterValue": "no filter comes from a spec", "InvalidNextToken": "the listing begins again",
 }
 
 // listed returns the codes of a list, with the services that have them.

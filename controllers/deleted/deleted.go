@@ -75,7 +75,7 @@ func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.Deleted
 		})
 	}
 	_ = work.Wait() // each says for itself what is wrong
-	out.Items, err = l.gone(ctx, namespace, sorted(out.Items))
+	out.Items, err = l.withoutLiving(ctx, namespace, sorted(out.Items))
 	if err != nil {
 		return operatorapi.DeletedList{}, err
 	}
@@ -155,8 +155,8 @@ func newerFirst(a, b operatorapi.Deleted) int {
 	}
 }
 
-// gone leaves out what belongs to an object of the namespace. It is read after AWS was, so that nothing that was made meanwhile seems left.
-func (l *Lists) gone(ctx context.Context, namespace string, all []operatorapi.Deleted) ([]operatorapi.Deleted, error) {
+// withoutLiving leaves out what belongs to an object of the namespace. It is read after AWS was, so that nothing that was made meanwhile seems left.
+func (l *Lists) withoutLiving(ctx context.Context, namespace string, all []operatorapi.Deleted) ([]operatorapi.Deleted, error) {
 	known, taken := sets.Set[string]{}, sets.Set[string]{}
 	for kind := range l.Kinds {
 		err := l.Objects(ctx, kind, namespace, func(o external.Object) {

@@ -510,6 +510,7 @@ type Checks struct {
 type DeletedItem struct {
 	Account   string            `json:"account"` // The AWS account that has it.
 	Arn       string            `json:"arn"`
+	Choose    []string          `json:"choose"`          // Required fields, by paths below spec, of which AWS knows nothing any more: choose their values.
 	Facts     string            `json:"facts,omitempty"` // What it is, in words, such as its size.
 	Id        string            `json:"id"`              // The name or ID of what is left, in AWS.
 	Kind      string            `json:"kind"`            // Kind of the object that was deleted.
@@ -518,7 +519,7 @@ type DeletedItem struct {
 	Provider  string            `json:"provider"`        // The AWSProvider that leads to it.
 	Region    string            `json:"region"`
 	Snapshot  bool              `json:"snapshot"`        // True for a snapshot of the data, false for the resource itself, which was kept.
-	Spec      map[string]string `json:"spec"`            // What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name. Choose what else the kind requires.
+	Spec      map[string]string `json:"spec"`            // What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name.
 	Taken     *time.Time        `json:"taken,omitempty"` // When the snapshot was taken.
 }
 

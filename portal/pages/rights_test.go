@@ -25,7 +25,7 @@ metadata: {name: aws-test, generation: 1, creationTimestamp: "2026-01-14T12:00:0
 spec: {region: eu-west-1, workloadIdentity: {mode: IRSA, oidcProviderARN: "arn:aws:iam::777788889999:oidc-provider/issuer", boundaryARN: "arn:aws:iam::777788889999:policy/portico-pods-boundary"}}
 status: {observedGeneration: 1, accountID: "777788889999", resources: 0,
   workloadIdentity: {readTime: "2026-11-21T11:55:00Z"},
-  conditions: [{type: WorkloadIdentityReady, status: "False", reason: AccessDenied, message: "the provider's identity may not iam:GetPolicy, iam:GetAccountSummary: attach docs/iam/accessbinding.json of this version of Portico to it", lastTransitionTime: "2026-11-14T12:00:00Z"},
+  conditions: [{type: WorkloadIdentityReady, status: "False", reason: AccessDenied, message: "the identity of the AWS account has no permission for iam:GetPolicy, iam:GetAccountSummary: attach docs/iam/accessbinding.json of this version of Portico to it", lastTransitionTime: "2026-11-14T12:00:00Z"},
     {type: Ready, status: "True", reason: InSync, message: everything is as the spec asks, lastTransitionTime: "2026-11-14T12:00:00Z"}]}
 `
 	rightsNone = `
@@ -111,7 +111,7 @@ func TestAdminsSeeWhatPodsMayDo(t *testing.T) {
 		"how Pods get rights":           {rightsSite, "/admin/rights", "EKS Pod Identity, cluster production", ""},
 		"a quota":                       {rightsSite, "/admin/rights", `max="1000" value="812">812 of 1000</progress>`, ""},
 		"one that is nearly full":       {rightsSite, "/admin/rights", "The account has 812 of 1000 IAM roles", ""},
-		"a permission that is missing":  {rightsSite, "/admin/rights", "may not iam:GetPolicy, iam:GetAccountSummary", ""},
+		"a permission that is missing":  {rightsSite, "/admin/rights", "no permission for iam:GetPolicy, iam:GetAccountSummary", ""},
 		"an account without rights":     {rightsSite, "/admin/rights", "aws-archive", ""},
 		"what Pods may do":              {rightsSite, "/admin/rights", "Message queue: receive and delete its messages", ""},
 		"the role":                      {rightsSite, "/admin/rights", "<code>portico-pods-payments-0a1b2c3d4e5f</code>", ""},

@@ -34,7 +34,8 @@ type deletedItem struct {
 	Region    string            `json:"region"`
 	Snapshot  bool              `json:"snapshot" doc:"True for a snapshot of the data, false for the resource itself, which was kept."`
 	Taken     *time.Time        `json:"taken,omitempty" doc:"When the snapshot was taken."`
-	Spec      map[string]string `json:"spec" doc:"What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name. Choose what else the kind requires."`
+	Spec      map[string]string `json:"spec" doc:"What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name."`
+	Choose    []string          `json:"choose" doc:"Required fields, by paths below spec, of which AWS knows nothing any more: choose their values."`
 	NameInUse bool              `json:"nameInUse" doc:"Another object of the kind has the name now. A resource that was kept cannot be managed again before that one is deleted."`
 }
 
@@ -63,7 +64,7 @@ func (a *API) deleted(ctx context.Context, in *deletedInput) (*deletedOutput, er
 	for _, d := range all.Items {
 		out.Body.Items = append(out.Body.Items, deletedItem{
 			Kind: d.Kind, Name: d.Name, ID: d.ID, ARN: d.ARN, Facts: d.Facts, Provider: d.Provider, Account: d.Account, Region: d.Region,
-			Snapshot: d.Snapshot, Taken: d.Taken, Spec: d.Fields, NameInUse: d.NameInUse,
+			Snapshot: d.Snapshot, Taken: d.Taken, Spec: d.Fields, Choose: append([]string{}, d.Choose...), NameInUse: d.NameInUse,
 		})
 	}
 	return out, nil

@@ -34,10 +34,10 @@ func TestWhatIsLeftOfDeletedObjects(t *testing.T) {
 		"a snapshot": {
 			list(operatorapi.Deleted{
 				Kind: "RDSInstance", Name: "ledger", UID: "u", ID: "final", ARN: "arn", Facts: "postgres", Provider: "aws", Account: "1", Region: "eu-west-1", Snapshot: true, Taken: &taken,
-				Fields: map[string]string{"restoreFrom.snapshotIdentifier": "final"},
+				Choose: []string{"dbInstanceClass"}, Fields: map[string]string{"restoreFrom.snapshotIdentifier": "final"},
 			}), "payments", 200,
 			`{"items":[{"kind":"RDSInstance","name":"ledger","id":"final","arn":"arn","facts":"postgres","provider":"aws","account":"1","region":"eu-west-1","snapshot":true,` +
-				`"taken":"1970-01-01T00:00:00Z","spec":{"restoreFrom.snapshotIdentifier":"final"},"nameInUse":false}]`,
+				`"taken":"1970-01-01T00:00:00Z","spec":{"restoreFrom.snapshotIdentifier":"final"},"choose":["dbInstanceClass"],"nameInUse":false}]`,
 		},
 		"a part":               {operator.Deleted{Known: true, DeletedList: operatorapi.DeletedList{Problems: []string{"denied"}}}, "payments", 200, `"problems":["denied"]`},
 		"AWS takes its time":   {operator.Deleted{Known: true, DeletedList: operatorapi.DeletedList{Pending: true}}, "payments", 200, `"pending":true`},

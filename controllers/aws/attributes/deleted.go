@@ -20,8 +20,12 @@ type Naming struct {
 	Name, FIFO string
 }
 
-// Deleted returns those of the resources found that are there, with what a request has to say to get them back.
-func Deleted(ctx context.Context, s *cloud.Session, found []deleted.Found, n Naming) (all []operatorapi.Deleted, err error) {
+// Deleted returns how resources of the kind are found that were kept. The tagging API calls them resourceType.
+func Deleted(resourceType string, n Naming) deleted.Kind {
+	return deleted.Kind{Types: []string{resourceType}, Describe: n.describe}
+}
+
+func (n Naming) describe(ctx context.Context, s *cloud.Session, found []deleted.Found) (all []operatorapi.Deleted, err error) {
 	listed, err := n.List(ctx, s)
 	if err != nil {
 		return nil, err

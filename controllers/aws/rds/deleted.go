@@ -18,6 +18,8 @@ import (
 	"github.com/portico-platform/portico/controllers/deleted"
 )
 
+const classField = "dbInstanceClass"
+
 // Deleted is how databases are found that were kept, and snapshots of those that were not.
 var Deleted = deleted.Kind{Types: []string{"rds:db", "rds:snapshot"}, Describe: describeDeleted}
 
@@ -52,7 +54,7 @@ func keptDatabases(ctx context.Context, s *cloud.Session, found map[string]delet
 		item := f.Item(name)
 		item.Facts = words(one.db.Engine, one.db.EngineVersion, one.db.AllocatedStorage)
 		item.Fields = requestOf(one.db.Engine, one.db.MasterUsername, one.db.AllocatedStorage)
-		item.Fields["dbInstanceClass"] = aws.ToString(one.db.DBInstanceClass)
+		item.Fields[classField] = aws.ToString(one.db.DBInstanceClass)
 		if name != generatedIdentifier(s.Identity, &metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name}) {
 			item.Fields["dbInstanceIdentifier"] = name
 		}
@@ -87,6 +89,7 @@ func savedDatabase(f deleted.Found, snapshot *rdstypes.DBSnapshot) operatorapi.D
 	item.Facts = words(snapshot.Engine, snapshot.EngineVersion, snapshot.AllocatedStorage)
 	item.Fields = requestOf(snapshot.Engine, snapshot.MasterUsername, snapshot.AllocatedStorage)
 	item.Fields["restoreFrom.snapshotIdentifier"] = item.ID
+	item.Choose = []string{classField}
 	return item
 }
 

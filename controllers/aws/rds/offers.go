@@ -25,7 +25,7 @@ const (
 // Offers are what an AWS account has for the fields of an RDSInstance.
 var Offers = offers.Fields{
 	versionField:           {List: versions, By: []string{engineField}},
-	"dbInstanceClass":      {List: classes, By: []string{engineField, versionField}},
+	classField:             {List: classes, By: []string{engineField, versionField}},
 	"dbSubnetGroupName":    {List: subnetGroups, Reference: reference.SubnetGroup},
 	"dbParameterGroupName": {List: parameterGroups, By: []string{engineField}},
 	"vpcSecurityGroupIDs":  {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},

@@ -1,17 +1,6 @@
 package sqs
 
-import (
-	"context"
-
-	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/controllers/aws/attributes"
-	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/deleted"
-)
+import "github.com/portico-platform/portico/controllers/aws/attributes"
 
 // Deleted is how queues are found that were kept.
-var Deleted = deleted.Kind{Types: []string{"sqs"}, Describe: describeDeleted}
-
-func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Found) ([]operatorapi.Deleted, error) {
-	return attributes.Deleted(ctx, s, found, attributes.Naming{List: Queues, Longest: longest, Name: "queueName", FIFO: "fifoQueue"})
-}
+var Deleted = attributes.Deleted("sqs", attributes.Naming{List: Queues, Longest: longest, Name: "queueName", FIFO: "fifoQueue"})
