@@ -13,7 +13,7 @@ type Attribute[T external.Object] struct {
 	Path    string // in the spec
 	Default string // AWS's own, to which it goes back when it is declared no more
 	Want    func(T) (value string, declared bool)
-	// Normal makes equal meanings equal texts; nil: they are.
+	// Normal makes equal meanings equal texts, to compare them; nil: they are. What is written is what Want returns.
 	Normal func(string) string
 	// Settles is how long a change may take to show; 0 is as long as for most.
 	Settles time.Duration
@@ -37,7 +37,8 @@ func (a Attribute[T]) field() external.Field[T, State] {
 			if have, listed := seen.Attributes[a.Name]; listed {
 				return normal(have)
 			}
-			return cmp.Or(a.Unlisted, a.Default)
+			return cmp.Or(a.Unlisted, normal(a.Default))
 		},
+		Same: func(have, want string) bool { return have == normal(want) },
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -15,11 +16,13 @@ func defaultPolicy(arn, account string) string {
 	return fmt.Sprintf(`{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":%q,"Condition":{"StringEquals":{"AWS:SourceOwner":%q}}}]}`, arn, account)
 }
 
-// normalPolicy brings a policy into one of the forms that mean the same: IAM takes a text for a list of one, lists in any
-// order, and an account for its root user. What is no JSON stays as it is, and SNS says so.
-func normalPolicy(policy string) string { return normal(policy, plain) }
+// normalPolicy brings a policy into one form for comparing: IAM takes a text for a list of one, lists in any order, and for a principal
+// that is an account its number or its root user. What is no JSON stays as it is, and SNS says so.
+func normalPolicy(policy string) string {
+	return normal(policy, func(v any) any { return plain(v, false) })
+}
 
-// normalFilter brings a filter policy into one form; empty for none.
+// normalFilter brings a filter policy into one form for comparing; empty for none.
 func normalFilter(filter string) string {
 	text := normal(filter, func(v any) any { return v })
 	if text == "{}" {
@@ -30,7 +33,9 @@ func normalFilter(filter string) string {
 
 func normal(text string, simplify func(any) any) string {
 	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber() // as they are written: a float holds no ID of 17 digits
+	if decoder.Decode(&v) != nil || decoder.More() {
 		return text
 	}
 	return external.JSON(simplify(v))
@@ -38,27 +43,32 @@ func normal(text string, simplify func(any) any) string {
 
 var rootUser = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):root$`)
 
-func plain(v any) any {
+// principals are the elements of a policy in which an account stands for its root user. Elsewhere, as in a condition, it does not.
+var principals = []string{"Principal", "NotPrincipal"}
+
+func plain(v any, principal bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for key := range v {
-			v[key] = plain(v[key])
+			v[key] = plain(v[key], principal || slices.Contains(principals, key))
 		}
 		return v
 	case []any:
-		return plainList(v)
+		return plainList(v, principal)
 	case bool:
 		return strconv.FormatBool(v)
 	case string:
-		return rootUser.ReplaceAllString(v, "$1")
+		if principal {
+			return rootUser.ReplaceAllString(v, "$1")
+		}
 	}
 	return v
 }
 
-func plainList(list []any) any {
+func plainList(list []any, principal bool) any {
 	texts := make([]string, 0, len(list))
 	for i := range list {
-		list[i] = plain(list[i])
+		list[i] = plain(list[i], principal)
 		if text, ok := list[i].(string); ok {
 			texts = append(texts, text)
 		}

@@ -1,8 +1,11 @@
 package sns
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,16 +29,30 @@ const (
 	subscriptionPath = "subscriptions"
 )
 
-// delivery is what a subscription says.
+// delivery is what a subscription says, in a form for comparing.
 type delivery struct {
 	Raw    bool   `json:"rawMessageDelivery"`
 	Filter string `json:"filterPolicy,omitempty"`
+	Scope  string `json:"filterPolicyScope,omitempty"`
 }
+
+// byAttributes is the scope that filters of ours are written for, and SNS's default: they speak of attributes of messages. MessageBody
+// would have them match other messages.
+const byAttributes = "MessageAttributes"
 
 // target is a queue to subscribe.
 type target struct {
 	name, arn string // of the object, and of its queue
 	delivery  delivery
+	filter    string // as the spec has it
+}
+
+// scoped returns the delivery with the scope of its filter; "" is SNS's default. Without a filter it means nothing, and is left out.
+func (d delivery) scoped(scope string) delivery {
+	if d.Scope = cmp.Or(scope, byAttributes); d.Filter == "" {
+		d.Scope = ""
+	}
+	return d
 }
 
 // subscription is one that SNS has.
@@ -64,7 +81,9 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 			}
 			arn = obj.Status.Subscriptions[i].QueueARN
 		}
-		t.targets = append(t.targets, target{s.QueueRef.Name, arn, delivery{s.RawMessageDelivery, normalFilter(s.FilterPolicy)}})
+		t.targets = append(t.targets, target{
+			name: s.QueueRef.Name, arn: arn, filter: s.FilterPolicy, delivery: delivery{s.RawMessageDelivery, normalFilter(s.FilterPolicy), ""}.scoped(""),
+		})
 	}
 	return nil
 }
@@ -143,56 +162,75 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 			return err
 		}
 		raw, _ := strconv.ParseBool(out.Attributes["RawMessageDelivery"]) // SNS lists it always
-		all[subscribed+s.queue] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"])})
+		all[subscribed+s.queue] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"]), ""}.scoped(out.Attributes["FilterPolicyScope"]))
 		all[idOf+s.queue] = s.arn
 	}
 	return nil
 }
 
-// setSubscription returns the call that makes a change to a queue's subscription.
-func (t *topic) setSubscription(seen *topicState, queue string, c external.Change) (name string, do func(context.Context) error) {
+// setSubscription returns the calls that make a change to a queue's subscription: SNS takes one attribute at a time.
+func (t *topic) setSubscription(seen *topicState, queue string, c external.Change) []external.Action {
 	id := seen.Attributes[idOf+queue]
+	action := func(name, why string, do func(context.Context) error) external.Action {
+		return external.Action{Name: name, Why: why, Changes: []external.Change{c}, Do: do}
+	}
+	whole := external.Describe([]external.Change{c})
 	switch {
 	case c.To == "":
-		return "Unsubscribe", func(ctx context.Context) error {
+		return []external.Action{action("Unsubscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Unsubscribe(ctx, &sns.UnsubscribeInput{SubscriptionArn: &id})
 			return cloud.Explain(err)
-		}
+		})}
 	case c.From == "":
-		return "Subscribe", func(ctx context.Context) error {
+		return []external.Action{action("Subscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Subscribe(ctx, &sns.SubscribeInput{
-				TopicArn: &seen.ID, Protocol: aws.String("sqs"), Endpoint: &queue, ReturnSubscriptionArn: true, Attributes: settings(c.To, ""),
+				TopicArn: &seen.ID, Protocol: aws.String("sqs"), Endpoint: &queue, ReturnSubscriptionArn: true, Attributes: t.settings(queue, c),
 			})
 			return cloud.Explain(err)
-		}
+		})}
 	}
-	return "SetSubscriptionAttributes", func(ctx context.Context) error {
-		for name, value := range settings(c.To, c.From) {
-			in := &sns.SetSubscriptionAttributesInput{SubscriptionArn: &id, AttributeName: &name, AttributeValue: &value}
-			if _, err := t.api.SetSubscriptionAttributes(ctx, in); err != nil {
-				return cloud.Explain(err)
-			}
-		}
-		return nil
+	var actions []external.Action
+	set := t.settings(queue, c)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		in := &sns.SetSubscriptionAttributesInput{SubscriptionArn: &id, AttributeName: &name, AttributeValue: aws.String(set[name])}
+		why := fmt.Sprintf("%s, %s → %s", c.Path, name, external.OrNone(set[name]))
+		actions = append(actions, action("SetSubscriptionAttributes", why, func(ctx context.Context) error {
+			_, err := t.api.SetSubscriptionAttributes(ctx, in)
+			return cloud.Explain(err)
+		}))
 	}
+	return actions
 }
 
-// settings returns the attributes of a subscription in which one delivery differs from another; "" is a new subscription's.
-func settings(to, from string) map[string]string {
+// settings returns the attributes of a queue's subscription that a change sets; all that are no default, of a new one. The filter is the
+// text of the spec.
+func (t *topic) settings(queue string, c external.Change) map[string]string {
 	var want, have delivery
-	_ = json.Unmarshal([]byte(to), &want)   // written by JSON
-	_ = json.Unmarshal([]byte(from), &have) // "" leaves the zero value, which is what a new one has
+	_ = json.Unmarshal([]byte(c.To), &want)   // written by JSON
+	_ = json.Unmarshal([]byte(c.From), &have) // "" leaves the zero value, which is what a new one has
 	set := map[string]string{}
 	if want.Raw != have.Raw {
 		set["RawMessageDelivery"] = strconv.FormatBool(want.Raw)
 	}
 	if want.Filter != have.Filter {
-		set["FilterPolicy"] = want.Filter
-		if want.Filter == "" {
-			set["FilterPolicy"] = "{}"
+		set["FilterPolicy"] = "{}"
+		if want.Filter != "" {
+			set["FilterPolicy"] = t.filter(queue)
 		}
 	}
+	if have.Scope != "" && want.Scope != "" && want.Scope != have.Scope {
+		set["FilterPolicyScope"] = want.Scope
+	}
 	return set
+}
+
+// filter returns the filter policy that the spec has for a queue.
+func (t *topic) filter(queue string) string {
+	at := slices.IndexFunc(t.targets, func(to target) bool { return to.arn == queue })
+	if at < 0 {
+		return "{}"
+	}
+	return t.targets[at].filter
 }
 
 // made returns the subscriptions that obj declares and SNS has.

@@ -60,8 +60,8 @@ func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
 		{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
 		{
-			Name: "Policy", Path: "policy", Normal: normalPolicy, Default: normalPolicy(defaultPolicy(t.arn(obj), t.Session.AccountID)),
-			Want: external.Text(func(o *v1alpha1.SNSTopic) string { return normalPolicy(o.Spec.Policy) }),
+			Name: "Policy", Path: "policy", Normal: normalPolicy, Default: defaultPolicy(t.arn(obj), t.Session.AccountID),
+			Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.Policy }),
 		},
 	}, t.subscriptions(obj)...)
 }
@@ -98,19 +98,20 @@ func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 // set makes one call for each change: SNS takes one attribute at a time.
 func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) (actions []external.Action) {
 	for _, c := range changes {
-		action := external.Action{Name: "SetTopicAttributes", Why: external.Describe([]external.Change{c}), Changes: []external.Change{c}}
-		for name, value := range t.NamesOf(obj, action.Changes) {
+		only := []external.Change{c}
+		for name, value := range t.NamesOf(obj, only) {
 			if queue, ok := strings.CutPrefix(name, subscribed); ok {
-				action.Name, action.Do = t.setSubscription(seen, queue, c)
+				actions = append(actions, t.setSubscription(seen, queue, c)...)
 				continue
 			}
-			action.References = references(map[string]string{name: value})
-			action.Do = func(ctx context.Context) error {
-				_, err := t.api.SetTopicAttributes(ctx, &sns.SetTopicAttributesInput{TopicArn: &seen.ID, AttributeName: &name, AttributeValue: &value})
-				return cloud.Explain(err)
-			}
+			actions = append(actions, external.Action{
+				Name: "SetTopicAttributes", Why: external.Describe(only), Changes: only, References: references(map[string]string{name: value}),
+				Do: func(ctx context.Context) error {
+					_, err := t.api.SetTopicAttributes(ctx, &sns.SetTopicAttributesInput{TopicArn: &seen.ID, AttributeName: &name, AttributeValue: &value})
+					return cloud.Explain(err)
+				},
+			})
 		}
-		actions = append(actions, action)
 	}
 	return actions
 }

@@ -146,7 +146,7 @@ func TestRemovedFieldsGoBackToTheDefault(t *testing.T) {
 	if err := settle(t, adapter(t, f), obj); err != nil || len(f.subscriptions) != 0 || len(obj.Status.Subscriptions) != 0 {
 		t.Errorf("%v, subscriptions %v", err, f.subscriptions)
 	}
-	want := map[string]string{"DisplayName": "", kmsKey: "", "ContentBasedDeduplication": "false", "FifoTopic": "true", "Policy": normalPolicy(defaultPolicy(topicARN, account))}
+	want := map[string]string{"DisplayName": "", kmsKey: "", "ContentBasedDeduplication": "false", "FifoTopic": "true", "Policy": defaultPolicy(topicARN, account)}
 	if !maps.Equal(f.attributes, want) {
 		t.Errorf("attributes %v", f.attributes)
 	}
