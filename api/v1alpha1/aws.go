@@ -113,6 +113,13 @@ type AWSStatus struct {
 	// what AWS had before, as a digest; unwritten, while every try was refused. They are not managed.
 	// +optional
 	PendingFields map[string]string `json:"pendingFields,omitempty"`
+	// syncedGeneration is the generation of the spec that everything but unappliedFields was last found to be as it asks.
+	// +optional
+	SyncedGeneration int64 `json:"syncedGeneration,omitempty"`
+	// unappliedFields are the spec paths that AWS refuses or does not take yet, sorted.
+	// +optional
+	// +listType=set
+	UnappliedFields []string `json:"unappliedFields,omitempty"`
 	// safeFields are the spec paths of security settings that Portico keeps at the safe value while the spec does not say otherwise, sorted: of what
 	// it has made, of what the spec has declared, and, unless adoptionPolicy is Adopt, of what was found to be safe.
 	// +optional

@@ -98,6 +98,12 @@ func (e *callError) Error() string { return e.text }
 
 func (e *callError) Unwrap() error { return e.err }
 
+// Answered reports whether AWS gave an answer to the call, whatever it says. Other calls may go well then.
+func (e *callError) Answered() bool {
+	_, answered := errors.AsType[smithy.APIError](e.err)
+	return answered && !isIllegible(e.err)
+}
+
 // secretive are the classes whose messages are not shown: they may hold the time, or parts of what was signed.
 var secretive = []errorClass{badCredentials, regionOff, clock, unverified}
 

@@ -68,14 +68,89 @@ type TagChange struct {
 	Remove []string          // sorted
 	Why    string
 
-	changes []external.Change
+	have map[string]string // before the change; nil: Why stands as it is
 }
 
-// Changes returns the declared paths that Set writes.
-func (c TagChange) Changes() []external.Change { return c.changes }
+// changes returns the declared paths that Set writes.
+func (c TagChange) changes() []external.Change {
+	var all []external.Change
+	for _, key := range slices.Sorted(maps.Keys(c.Set)) {
+		if !strings.HasPrefix(key, tagPrefix) {
+			all = append(all, external.Change{Path: tagPath + key, From: c.have[key], To: c.Set[key]})
+		}
+	}
+	return all
+}
 
 // Empty reports whether there is nothing to change.
 func (c TagChange) Empty() bool { return len(c.Set) == 0 && len(c.Remove) == 0 }
+
+// describe notes what differs.
+func (c TagChange) describe() TagChange {
+	if c.have == nil {
+		return c
+	}
+	var diff []string
+	for _, key := range slices.Sorted(maps.Keys(c.Set)) {
+		diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.OrNone(c.have[key]), external.OrNone(c.Set[key])))
+	}
+	for _, key := range c.Remove {
+		diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.OrNone(c.have[key])))
+	}
+	c.Why = strings.Join(diff, ", ")
+	return c
+}
+
+// marks reports whether the change sets tags of ownership.
+func (c TagChange) marks() bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(c.Set)), func(key string) bool { return strings.HasPrefix(key, tagPrefix) })
+}
+
+// some returns the part of the change that is about these keys.
+func (c TagChange) some(keys []string) TagChange {
+	part := TagChange{Set: map[string]string{}, Why: c.Why, have: c.have}
+	for _, key := range keys {
+		if value, set := c.Set[key]; set {
+			part.Set[key] = value
+		} else {
+			part.Remove = append(part.Remove, key)
+		}
+	}
+	return part.describe()
+}
+
+// Action returns the call that brings the whole change about, and can be divided: the tags of ownership are set first, and the offer that
+// was taken is removed with them.
+func (c TagChange) Action(name string, call func(ctx context.Context, change TagChange) error) external.Action {
+	marks, others := []string{}, []string{}
+	for _, key := range slices.Concat(c.Remove, slices.Sorted(maps.Keys(c.Set))) {
+		if strings.HasPrefix(key, tagPrefix) {
+			marks = append(marks, key)
+		} else {
+			others = append(others, key)
+		}
+	}
+	return c.divide(name, call, marks, others)
+}
+
+func (c TagChange) divide(name string, call func(context.Context, TagChange) error, marks, others []string) external.Action {
+	part := c.some(slices.Concat(marks, others))
+	action := external.Action{Name: name, Why: part.Why, Changes: part.changes(), Marks: part.marks(), Do: func(ctx context.Context) error {
+		return call(ctx, part)
+	}}
+	half := len(others) / 2
+	switch {
+	case len(marks) > 0 && len(others) > 0:
+		action.Parts = func() []external.Action {
+			return []external.Action{c.divide(name, call, marks, nil), c.divide(name, call, nil, others)}
+		}
+	case half > 0:
+		action.Parts = func() []external.Action {
+			return []external.Action{c.divide(name, call, nil, others[:half]), c.divide(name, call, nil, others[half:])}
+		}
+	}
+	return action
+}
 
 // TagCalls are the calls by which a service sets and removes tags.
 type TagCalls struct {
@@ -88,14 +163,16 @@ type TagCalls struct {
 func (c TagChange) Actions(calls TagCalls) []external.Action {
 	var actions []external.Action
 	if len(c.Set) > 0 {
-		actions = append(actions, external.Action{Name: calls.SetName, Why: c.Why, Changes: c.Changes(), Do: func(ctx context.Context) error {
-			return calls.Set(ctx, c.Set)
-		}})
+		set := TagChange{Set: c.Set, Why: c.Why, have: c.have}
+		actions = append(actions, set.Action(calls.SetName, func(ctx context.Context, part TagChange) error {
+			return calls.Set(ctx, part.Set)
+		}))
 	}
 	if len(c.Remove) > 0 {
-		actions = append(actions, external.Action{Name: calls.RemoveName, Why: c.Why, Do: func(ctx context.Context) error {
-			return calls.Remove(ctx, c.Remove)
-		}})
+		remove := TagChange{Remove: c.Remove, Why: c.Why, have: c.have}
+		actions = append(actions, remove.Action(calls.RemoveName, func(ctx context.Context, part TagChange) error {
+			return calls.Remove(ctx, part.Remove)
+		}))
 	}
 	return actions
 }
@@ -113,26 +190,20 @@ func (c TagChange) Apply(tags map[string]string) map[string]string {
 
 // PlanTags compares: ours are set, and those that were ours and are declared no more go.
 func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[string]string) TagChange {
-	want, change := s.Tags(obj, own), TagChange{Set: map[string]string{}}
-	var diff []string
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if value, ok := have[key]; !ok || value != want[key] {
-			diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.OrNone(value), external.OrNone(want[key])))
-			change.Set[key] = want[key]
-			if !strings.HasPrefix(key, tagPrefix) {
-				change.changes = append(change.changes, external.Change{Path: tagPath + key, From: value, To: want[key]})
-			}
+	want, change := s.Tags(obj, own), TagChange{Set: map[string]string{}, have: map[string]string{}}
+	maps.Copy(change.have, have)
+	for key, value := range want {
+		if had, ok := have[key]; !ok || had != value {
+			change.Set[key] = value
 		}
 	}
 	for _, key := range unwanted(external.ManagedBy(obj), want, have) {
-		if value, ok := have[key]; ok {
-			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.OrNone(value)))
+		if _, ok := have[key]; ok {
 			change.Remove = append(change.Remove, key)
 		}
 	}
 	slices.Sort(change.Remove)
-	change.Why = strings.Join(diff, ", ")
-	return change
+	return change.describe()
 }
 
 // unwanted returns the tags to remove: those that were ours and are declared no more, and the offer that was taken, which

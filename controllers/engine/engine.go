@@ -110,7 +110,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	defer cancel()
 	ctx = fair.WithTeam(ctx, r.Teams.Of(obj.GetNamespace()))
 	before := obj.DeepCopyObject().(T)
-	pass := &Pass{before: r.Records.ineffectiveOf(r.Kind, obj)}
+	pass := &Pass{before: r.Records.ineffectiveOf(r.Kind, obj), refusedBefore: r.Records.refusedOf(r.Kind, obj)}
 	if !obj.GetDeletionTimestamp().IsZero() {
 		return r.finalize(ctx, before, obj, pass)
 	}

@@ -17,7 +17,8 @@ type Pass struct {
 	plan       []PlannedAction
 	conditions []conditionChange
 
-	before, ineffective ineffectiveActions // in the passes before, and in this one
+	before, ineffective    ineffectiveActions // in the passes before, and in this one
+	refusedBefore, refused refusals           // likewise
 }
 
 // PlannedAction names an action that a pass found to do: the call, and the difference that asks for it.
@@ -91,6 +92,12 @@ func (p *Pass) RecordPlan(actions ...PlannedAction) { p.plan = append(p.plan, ac
 
 // NewPass returns a pass whose SaveStatus calls save; nil saves nothing. Only tests of a KindReconciler need it.
 func NewPass(save func(context.Context) error) *Pass { return &Pass{save: save} }
+
+// NextPass returns a pass over the same object that remembers what p found. Only tests of a KindReconciler need it.
+func NextPass(p *Pass) *Pass {
+	over := passResult{plan: p.plan, ineffective: p.ineffective, refused: p.refused}
+	return &Pass{before: p.before.after(over), refusedBefore: p.refusedBefore.after(over)}
+}
 
 // SaveStatus writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the object
 // is the latest, still exists and is not being deleted since it was read: what must be written down before an act

@@ -38,6 +38,7 @@ type Record struct {
 	lastAudit    time.Time          // when the last audit found everything in sync; the first pass, before one did; zero, if the last did not
 	since        time.Time          // when a pass first ended as the last one has
 	ineffective  ineffectiveActions // never changed, only replaced
+	refused      refusals           // never changed, only replaced
 	released     bool               // nothing is left to undo, by this generation of the spec
 }
 
@@ -130,7 +131,7 @@ func (r *Records) add(kind string, obj client.Object, pass passResult) {
 		if !one.sameOutcome(obj, pass) {
 			one.since = pass.at
 		}
-		one.ineffective = one.ineffective.after(pass)
+		one.ineffective, one.refused = one.ineffective.after(pass), one.refused.after(pass)
 		one.LastChecked, one.Reason, one.Message, one.released = pass.at, pass.reason, pass.message, false
 		one.Passes++
 		one.Failures++
@@ -170,6 +171,7 @@ type passResult struct {
 	next            time.Duration
 	plan            []PlannedAction
 	ineffective     ineffectiveActions
+	refused         refusals
 }
 
 // sameOutcome reports whether the last pass ended as this one does, and nobody has asked for anything since.
@@ -194,6 +196,15 @@ func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveActio
 		return nil
 	}
 	return last.ineffective
+}
+
+// refusedOf returns what the passes over obj up to now have seen refused; nothing once somebody has changed obj or asked for a pass.
+func (r *Records) refusedOf(kind string, obj client.Object) refusals {
+	last, ok := r.last(kind, obj)
+	if !ok || last.UID != obj.GetUID() || last.generation != obj.GetGeneration() || last.triggers != triggersOf(obj) {
+		return nil
+	}
+	return last.refused
 }
 
 // last does what Get does, for a Records that may be nil.

@@ -39,5 +39,13 @@ func Blocked(reason string, format string, args ...any) error {
 	return &WaitError{Reason: reason, After: slowRetry, Stalled: true, Err: fmt.Errorf(format, args...)}
 }
 
+// ReasonOf returns the reason of the WaitError in err's chain, empty if there is none.
+func ReasonOf(err error) string {
+	if wait, ok := AsWait(err); ok {
+		return wait.Reason
+	}
+	return ""
+}
+
 // AsWait finds the WaitError in err's chain.
 func AsWait(err error) (*WaitError, bool) { return errors.AsType[*WaitError](err) }

@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -87,6 +88,58 @@ type Action struct {
 	// References are what the action has the resource refer to and may belong to somebody else. The action is taken only if
 	// Connection.Admit lets them pass.
 	References []Reference
+	// Parts returns the same changes in smaller calls. They are made when the whole call is refused, so that one value that AWS does not
+	// take holds up no other. nil: the call cannot be divided.
+	Parts func() []Action
+	// Marks says that the action gives the resource its marks of ownership. Nothing else is changed before of what does not carry them yet.
+	Marks bool
+}
+
+// Divisible returns the action that makes all groups of changes in one call, and that can be divided between groups: AWS judges the
+// changes of one group together. call returns the action for some of them. Groups that guard something come first.
+func Divisible(groups [][]Change, call func([]Change) Action) Action {
+	groups = slices.Clone(groups)
+	slices.SortStableFunc(groups, func(a, b []Change) int { return guardsFirst(guards(a), guards(b)) })
+	action := call(slices.Concat(groups...))
+	if half := len(groups) / 2; half > 0 {
+		action.Parts = func() []Action {
+			return []Action{Divisible(groups[:half], call), Divisible(groups[half:], call)}
+		}
+	}
+	return action
+}
+
+// Groups divides changes for Divisible: those of paths that are named together stay together, every other is a group of its own.
+func Groups(changes []Change, together ...[]string) [][]Change {
+	var groups [][]Change
+	for _, c := range changes {
+		at := slices.IndexFunc(groups, func(group []Change) bool {
+			return slices.ContainsFunc(together, func(paths []string) bool {
+				return slices.Contains(paths, c.Path) && slices.Contains(paths, group[0].Path)
+			})
+		})
+		if at < 0 {
+			groups = append(groups, []Change{c})
+			continue
+		}
+		groups[at] = append(groups[at], c)
+	}
+	return groups
+}
+
+func guards(changes []Change) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return c.Guards })
+}
+
+// guardsFirst compares for a sort that puts what guards something before everything else.
+func guardsFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // Reference names something beside the resource that the owner may or may not be allowed to use.

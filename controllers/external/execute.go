@@ -50,44 +50,106 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	return err
 }
 
-// execute takes the actions in order and ends at the first that fails. One whose references are not admitted is left out, and so is one
-// that is postponed.
-func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions []Action) error {
-	r.pass.RecordPlan(planned(actions)...)
-	acted := false
+// execute takes the actions in order. Each stands alone: one that is refused, not admitted or postponed is left, and the others are taken.
+// It ends at a creation that fails, before anything is changed of what could not be marked as ours, and when AWS does not answer.
+func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []Action) error {
+	before, acted := len(r.left), false
+	unmarked := seen != nil && r.Adapter.Owner(r.obj, seen) != Ours
 	var vain []ineffectiveAction
-	var refused error
-	var kept []Change
 	for _, a := range actions {
-		if tried, yes := r.takenInVain(create, a); yes {
+		if tried, yes := r.takenInVain(seen == nil, a); yes {
 			vain = append(vain, tried)
 			continue
 		}
-		if !create {
-			if err := cmp.Or(r.withhold(a), r.admitReferences(ctx, a)); err != nil {
-				refused, kept = err, append(kept, a.Changes...)
-				continue
-			}
+		taken, err := r.take(ctx, seen == nil, a)
+		if err != nil {
+			return joinWaits(r.leftError(), err)
 		}
-		err := a.Do(ctx)
-		switch {
-		case err == nil:
-			r.succeeded(create, a)
-		case isPostponed(err):
-			r.postponed, kept = append(r.postponed, postponedAction{a.planned(), err}), append(kept, a.Changes...)
-		default:
-			r.failed(create, a, err)
-			return naming(create, a, err)
+		if acted = acted || taken; unmarked && !taken {
+			return r.leftError()
 		}
-		acted = true
+		unmarked = unmarked && !a.Marks
 	}
-	if len(kept) > 0 || refused != nil {
-		r.markUnwritten(kept, true)
+	if acted || len(r.left) > before {
+		return nil // look again
 	}
-	if refused != nil || acted {
-		return refused
+	return joinWaits(r.leftError(), r.ineffectiveError(vain...))
+}
+
+// take takes the action, or else its parts, and reports whether anything was done. What AWS refuses is left; the error of a creation, and
+// of a call without an answer, ends the pass.
+func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) (taken bool, err error) {
+	if !create {
+		if err := cmp.Or(r.withhold(a), r.admitReferences(ctx, a)); err != nil {
+			return r.giveUp(ctx, a, err)
+		}
 	}
-	return r.ineffectiveError(vain...)
+	switch err = a.Do(ctx); {
+	case err == nil:
+		r.succeeded(create, a)
+		return true, nil
+	case create:
+		r.failed(create, a, err)
+		return false, err
+	case isRefusal(err):
+		err = naming(a, err)
+		if a.Parts == nil {
+			r.pass.Refused(a.planned(), err, r.Now())
+		}
+		return r.giveUp(ctx, a, err)
+	case isPostponed(err):
+		return r.giveUp(ctx, a, err)
+	}
+	if r.failed(create, a, err); !isAnswer(err) {
+		return false, err
+	}
+	r.leave(a, err)
+	return false, nil
+}
+
+// giveUp leaves an action that was not made, or takes its parts.
+func (r *reconciliation[T, S]) giveUp(ctx context.Context, a Action, cause error) (taken bool, err error) {
+	if a.Parts == nil {
+		r.markUnwritten(a.Changes, true)
+		r.leave(a, cause)
+		return false, nil
+	}
+	for _, part := range a.Parts() {
+		done, err := r.take(ctx, false, part)
+		if taken = taken || done; err != nil || (part.Marks && !done) {
+			return taken && !part.Marks, err // what could not be marked is not changed
+		}
+	}
+	return taken, nil
+}
+
+// isRefusal reports whether nothing was changed, and nothing will be unless somebody acts.
+func isRefusal(err error) bool {
+	wait, ok := engine.AsWait(err)
+	return ok && wait.Stalled
+}
+
+// isAnswer reports whether err is what AWS says to this call, so that other calls may go well: not that it could not be reached, or wants
+// fewer calls.
+func isAnswer(err error) bool {
+	if wait, ok := engine.AsWait(err); ok {
+		return wait.Reason != v1alpha1.ReasonThrottled
+	}
+	answer, ok := errors.AsType[interface {
+		error
+		Answered() bool
+	}](err)
+	return ok && answer.Answered()
+}
+
+// inOrder returns the actions with those first that guard something. What does not carry our marks is marked before everything else.
+func (r *reconciliation[T, S]) inOrder(seen *S, actions []Action) []Action {
+	if r.Adapter.Owner(r.obj, seen) != Ours {
+		return actions
+	}
+	actions = slices.Clone(actions)
+	slices.SortStableFunc(actions, func(a, b Action) int { return guardsFirst(guards(a.Changes), guards(b.Changes)) })
+	return actions
 }
 
 // admitReferences returns an error if obj's namespace may not use what the action refers to.
@@ -161,9 +223,8 @@ func planned(actions []Action) []engine.PlannedAction {
 // sendEvent notes an event for an action by what it is for the owner: creation, the owner's or the platform's edit, or the repair of a
 // foreign one.
 func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
-	common := r.obj.Common()
 	_, status := r.obj.AWS()
-	expected := !common.Ready || common.ObservedGeneration != r.obj.GetGeneration() || status.ProviderGeneration != r.Version
+	expected := !r.settled() || slices.ContainsFunc(a.Changes, func(c Change) bool { return slices.Contains(status.UnappliedFields, c.Path) })
 	switch {
 	case a.Event != nil:
 		a.Event(&r.pass.Events)

@@ -81,12 +81,13 @@ func (rec Reconciler[T, S]) Reconcile(ctx context.Context, obj T, pass *engine.P
 	_, status := obj.AWS()
 	rec.correctLastSync(status)
 	r := &reconciliation[T, S]{Reconciler: rec, Connection: c, obj: obj, pass: pass, lastSyncBefore: status.LastSyncTime}
+	r.forgetSynced()
 	for range maxRounds {
 		if done, err := r.round(ctx); done || err != nil {
 			return err
 		}
 	}
-	return r.ineffectiveError(r.countIneffective(r.last()))
+	return joinWaits(r.leftError(), r.ineffectiveError(r.countIneffective(r.last())))
 }
 
 // reconciliation is one pass over one object.
@@ -100,7 +101,7 @@ type reconciliation[T Object, S any] struct {
 	saved          bool                   // SaveStatus has shown obj to be the latest
 	lastSyncBefore *metav1.Time           // status.lastSyncTime at the start
 	taken          []engine.PlannedAction // so far
-	postponed      []postponedAction      // so far
+	left           []leftAction           // so far
 	// pending are the paths that this pass has noted as pending.
 	pending []string
 }
@@ -136,15 +137,20 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	if err != nil {
 		return false, err
 	}
-	actions, rest := r.withoutPostponed(r.Adapter.Plan(r.obj, seen))
+	actions, rest := r.Adapter.Plan(r.obj, seen)
+	r.pass.RecordPlan(planned(actions)...)
+	if seen != nil {
+		r.recall(actions)
+		actions = r.inOrder(seen, r.remaining(actions))
+	}
 	if len(actions) == 0 {
-		return true, r.finish(ctx, seen, cmp.Or(rest, r.Objection))
+		return true, r.finish(ctx, seen, rest)
 	}
 	if err := r.prepare(ctx, seen, actions); err != nil {
 		r.markUnwritten(nil, true)
 		return false, err
 	}
-	return false, r.execute(ctx, seen == nil, actions)
+	return false, r.execute(ctx, seen, actions)
 }
 
 // inSync reports whether nothing is to do or to say about what was seen.
@@ -159,22 +165,30 @@ func (r *reconciliation[T, S]) inSync(seen *S) bool {
 	return len(actions) == 0 && err == nil && r.Objection == nil
 }
 
-// finish ends the pass over a resource that needs no action. rest is what is still to be waited for; only without it the resource is in sync.
-// Its connection details are published then, or if rest is only postponed.
+// finish ends the pass over a resource that needs no action, or none that can be taken now. rest is what Plan waits for; without it, and
+// with nothing left, the resource is in sync. Its connection details are published then, and if all that is left is single settings.
 func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) error {
-	_, status := r.obj.AWS()
-	if isPostponed(rest) {
-		return cmp.Or(r.report(ctx, seen), rest)
+	left := r.leftError()
+	if left == nil {
+		rest = cmp.Or(rest, r.Objection)
 	}
-	if rest != nil {
+	if rest != nil && !isPostponed(rest) {
 		if _, ok := engine.AsWait(rest); ok && seen != nil {
 			r.Adapter.Report(r.obj, seen)
 		}
-		return rest
+		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) {
+			return left // AWS's answer says more of it than what is seen
+		}
+		return joinWaits(left, rest)
 	}
-	r.keepSafe(seen)
-	status.ManagedFields, status.PendingFields, status.ProviderGeneration = r.Adapter.Declared(r.obj), nil, r.Version
-	return r.report(ctx, seen)
+	if rest == nil {
+		r.keepSafe(seen)
+		r.noteSynced()
+	}
+	if left != nil {
+		left = joinWaits(left, r.Objection)
+	}
+	return cmp.Or(r.report(ctx, seen), joinWaits(left, rest))
 }
 
 func (r *reconciliation[T, S]) report(ctx context.Context, seen *S) error {

@@ -17,6 +17,9 @@ type Field[T, S any] struct {
 	// AWS's to go back to: they stay as they are.
 	Default string
 	Sticky  bool
+	// Guard is the value that keeps others out or protects the data: it is written before everything else. Empty: none; of Safe fields
+	// it is Default.
+	Guard string
 	// Safe says that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares nothing. See
 	// SafeKeeper.
 	Safe bool
@@ -25,7 +28,10 @@ type Field[T, S any] struct {
 }
 
 // Change is a field that differs.
-type Change struct{ Path, From, To string }
+type Change struct {
+	Path, From, To string
+	Guards         bool // To keeps others out or protects the data: see Field.Guard
+}
 
 // DeclaredPaths returns the paths of the fields that obj declares.
 func DeclaredPaths[T, S any](fields []Field[T, S], obj T) []string {
@@ -69,10 +75,14 @@ func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 			continue
 		}
 		if have := f.Have(seen); have != want && (f.Same == nil || !f.Same(have, want)) {
-			all = append(all, Change{f.Path, have, want})
+			all = append(all, Change{Path: f.Path, From: have, To: want, Guards: f.guards(want)})
 		}
 	}
 	return all
+}
+
+func (f Field[T, S]) guards(value string) bool {
+	return (f.Safe && value == f.Default) || (f.Guard != "" && value == f.Guard)
 }
 
 // due returns what the field should be: what is declared, or the default of what is managed or kept safe. It reports false for what is

@@ -199,19 +199,25 @@ func TestWhatIsWithdrawnGoesBackOnlyIfItWasOurs(t *testing.T) {
 		}, theirs("none", "none")},
 		"the operator died after the write":  {theirs("x", "none"), func(sc scene) { sc.declare("a", ""); sc.dies("first", errCommitted) }, theirs("none", "none")},
 		"the operator died before the write": {theirs("x", "none"), func(sc scene) { sc.declare("a", ""); sc.dies("first", errLost) }, theirs("x", "none")},
-		"never tried, because another one was refused": {theirs("x", "x"), func(sc scene) {
+		"never tried, because AWS did not answer": {theirs("x", "x"), func(sc scene) {
+			sc.declare("a", "b")
+			sc.s.answer = map[string]func() error{"first": func() error { return errLost }}
+			sc.pass()
+			sc.s.has["second"] = "y"
+		}, theirs("x", "y")},
+		"written beside one that was refused": {theirs("x", "x"), func(sc scene) {
 			sc.declare("a", "b")
 			sc.refuse()
 			sc.pass()
 			sc.s.has["second"] = "y"
 			sc.pass()
-		}, theirs("x", "y")},
+		}, theirs("x", "none")},
 		"refused on what Portico made, and set by somebody else": {nil, func(sc scene) {
 			sc.declare("a", "b")
 			sc.refuse()
 			sc.pass()
 			sc.s.has = theirs("y", "y")
-		}, theirs("y", "y")},
+		}, theirs("y", "none")},
 		"the operator died after the creation": {nil, func(sc scene) {
 			sc.declare("a", "b")
 			sc.dies("second", errCommitted)

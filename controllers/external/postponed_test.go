@@ -22,13 +22,13 @@ type pausing struct {
 func (p *pausing) Plan(*v1alpha1.S3Bucket, *thing) ([]Action, error) {
 	var actions []Action
 	if p.planned == nil {
-		actions = append(actions, Action{Name: "Grow", Why: "size 1 → 2", Changes: []Change{{"size", "1", "2"}}, Do: func(context.Context) error {
+		actions = append(actions, Action{Name: "Grow", Why: "size 1 → 2", Changes: []Change{{Path: "size", From: "1", To: "2"}}, Do: func(context.Context) error {
 			p.grows++
 			return Postponed(engine.Wait("Resting", time.Minute, "it works; size waits"))
 		}})
 	}
 	if p.is != "b" {
-		actions = append(actions, Action{Name: "Put", Why: "setting a → b", Changes: []Change{{"setting", "a", "b"}}, Do: func(context.Context) error {
+		actions = append(actions, Action{Name: "Put", Why: "setting a → b", Changes: []Change{{Path: "setting", From: "a", To: "b"}}, Do: func(context.Context) error {
 			p.is = "b"
 			return nil
 		}})

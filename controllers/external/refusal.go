@@ -4,24 +4,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// naming returns err with the fields that the action is about, if it says that they cannot be had and names none of them: a service has
-// words of its own for them. A creation is about all of them.
-func naming(create bool, a Action, err error) error {
-	wait, ok := engine.AsWait(err)
-	if create || !ok || !wait.Stalled || wait.Reason != v1alpha1.ReasonInvalidSpec {
-		return err
-	}
+// naming returns err, a refusal, with the fields that the action is about, unless it names one of them: a service has words of its own
+// for them.
+func naming(a Action, err error) error {
+	wait, _ := engine.AsWait(err)
 	var fields []string
 	for _, c := range a.Changes {
-		field, _, _ := strings.Cut(c.Path, ".")
-		if strings.Contains(wait.Error(), field) {
+		if strings.Contains(wait.Error(), c.Path) {
 			return err
 		}
-		fields = append(fields, field)
+		fields = append(fields, c.Path)
 	}
 	slices.Sort(fields)
 	if fields = slices.Compact(fields); len(fields) == 0 {

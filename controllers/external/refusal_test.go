@@ -3,7 +3,6 @@ package external
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -17,14 +16,12 @@ func TestARefusalNamesItsFields(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"in the service's words": {action, engine.Blocked("InvalidSpec", "KmsMasterKeyId is invalid: %w", cause), "kmsMasterKeyId, tags: KmsMasterKeyId is invalid: cause"},
+		"in the service's words": {action, engine.Blocked("InvalidSpec", "KmsMasterKeyId is invalid: %w", cause), "kmsMasterKeyId, tags.cost, tags.team: KmsMasterKeyId is invalid: cause"},
 		"in ours":                {action, engine.Blocked("InvalidSpec", "kmsMasterKeyId is odd: %w", cause), "kmsMasterKeyId is odd: cause"},
-		"for another reason":     {action, engine.Blocked("AccessDenied", "no: %w", cause), "no: cause"},
-		"for now":                {action, engine.Wait("InvalidSpec", time.Second, "later: %w", cause), "later: cause"},
-		"a failure":              {action, cause, "cause"},
+		"for another reason":     {action, engine.Blocked("AccessDenied", "no: %w", cause), "kmsMasterKeyId, tags.cost, tags.team: no: cause"},
 		"of no field":            {Action{Name: "DeleteQueue"}, engine.Blocked("InvalidSpec", "no: %w", cause), "no: cause"},
 	} {
-		got := naming(false, row.action, row.err)
+		got := naming(row.action, row.err)
 		if got.Error() != row.want || !errors.Is(got, cause) {
 			t.Errorf("%s: %v, want %s", name, got, row.want)
 		}
@@ -32,9 +29,6 @@ func TestARefusalNamesItsFields(t *testing.T) {
 		is, _ := engine.AsWait(got)
 		if (was == nil) != (is == nil) || (was != nil && (was.Reason != is.Reason || was.Stalled != is.Stalled || was.After != is.After)) {
 			t.Errorf("%s: %+v became %+v", name, was, is)
-		}
-		if again := naming(true, row.action, row.err); again.Error() != row.err.Error() {
-			t.Errorf("%s: the refusal of a creation is reworded", name)
 		}
 	}
 }

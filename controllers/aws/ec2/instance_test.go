@@ -115,6 +115,10 @@ func lawsOf(f *fakeEC2, obj *v1alpha1.EC2Instance, drift map[string]func()) exte
 		},
 		Foreign: func() bool { return f.last().tags["made-by"] == "hand" },
 		Drift:   drift,
+		Together: [][]string{
+			{endpointPath, tokensPath}, {endpointPath, hopsPath}, // EC2 takes the others only of an enabled service
+			{volumePath(extra, "volumeSize"), volumePath(extra, "volumeType"), volumePath(extra, "iops"), volumePath(extra, "throughput")}, // one modification in hours
+		},
 	}
 }
 

@@ -27,8 +27,10 @@ type call struct {
 	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change
 	// references are what the changes have the machine refer to; nil: nothing.
 	references func(changes []external.Change) []external.Reference
-	name       func(changes []external.Change) string
-	do         func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
+	// together are fields that EC2 judges by each other.
+	together []string
+	name     func(changes []external.Change) string
+	do       func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
 }
 
 // calls in the order in which they are made: closing before opening.
@@ -51,15 +53,21 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		action := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
-			return explain(c.do(ctx, i, seen, changes))
-		}}
-		if c.references != nil {
-			action.References = c.references(changes)
-		}
-		actions = append(actions, action)
+		actions = append(actions, external.Divisible(external.Groups(changes, c.together), func(some []external.Change) external.Action {
+			return i.callFor(c, seen, some)
+		}))
 	}
 	return actions
+}
+
+func (i *instance) callFor(c call, seen *instanceState, changes []external.Change) external.Action {
+	action := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
+		return explain(c.do(ctx, i, seen, changes))
+	}}
+	if c.references != nil {
+		action.References = c.references(changes)
+	}
+	return action
 }
 
 // The security groups have no default to go back to: the VPC's own group may be anything.
@@ -118,7 +126,7 @@ var monitoring = call{
 // protection costs a read of its own. It is lifted only by the word false: its removal from the spec says nothing of that.
 var protection = call{
 	fields: []field{{
-		Path: "disableApiTermination", Sticky: true,
+		Path: "disableApiTermination", Sticky: true, Guard: "true",
 		Want: external.Bool(func(o object) *bool { return o.Spec.DisableAPITermination }),
 		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.protected)) },
 	}},

@@ -105,7 +105,7 @@ func TestInstanceKeepsTheLaws(t *testing.T) {
 			maps.DeleteFunc(f.tags, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
 		},
 		Foreign: func() bool { return f.tags["made-by"] == "hand" },
-		Drift:   drift,
+		Drift:   drift, Together: together,
 	})
 	if f.deleted == nil || *f.deleted.FinalDBSnapshotIdentifier != "ledger-1-final-0f0e0d0c" {
 		t.Errorf("deleted by %+v", f.deleted)

@@ -59,7 +59,18 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	return changes, err
 }
 
+// together are settings that RDS judges by each other, so that they change in one call: a version and its parameter group, and the windows,
+// which must not overlap.
+var together = [][]string{{versionPath, parameterGroupPath}, {"preferredBackupWindow", "preferredMaintenanceWindow"}, storagePaths}
+
+// modify returns the call that makes the changes. It can be divided: RDS refuses a whole call for one value.
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
+	return external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
+		return i.modifyOnce(obj, seen, some)
+	})
+}
+
+func (i *instance) modifyOnce(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
 	var added []external.Reference
 	for _, c := range changes {
 		if c.Path == groupsPath {

@@ -31,10 +31,14 @@ type setting struct {
 	byDefault string
 	sticky    bool
 	safe      bool
+	guard     string // see external.Field
 	same      func(have, want string) bool
 }
 
-const groupsPath = "vpcSecurityGroupIDs"
+const (
+	groupsPath         = "vpcSecurityGroupIDs"
+	parameterGroupPath = "dbParameterGroupName"
+)
 
 // settings in the order in which changes are told. The defaults are those of the API reference of CreateDBInstance;
 // sticky are those whose default depends on the account, the region or other settings, and three that protect.
@@ -92,7 +96,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = external.SplitSet(v) },
 	},
 	{
-		path: "dbParameterGroupName", sticky: true, want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
+		path: parameterGroupPath, sticky: true, want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return parameterGroup(c).name },
 		set:  func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v },
 	},
@@ -142,7 +146,7 @@ var settings = []setting{
 		have: logs, set: setLogs,
 	},
 	{
-		path: "deletionProtection", sticky: true, want: external.Bool(func(s *spec) *bool { return s.DeletionProtection }),
+		path: "deletionProtection", sticky: true, guard: "true", want: external.Bool(func(s *spec) *bool { return s.DeletionProtection }),
 		have: func(c *current, _ *pending) string { return formatBool(c.DeletionProtection) },
 		set:  func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") },
 	},
@@ -162,7 +166,7 @@ func fields(engine string, inForce bool) []field {
 	all := make([]field, 0, len(settings))
 	for _, s := range settings {
 		f := field{
-			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Safe: s.safe, Same: s.same,
+			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Safe: s.safe, Guard: s.guard, Same: s.same,
 			Want: func(obj *v1alpha1.RDSInstance) (string, bool) { return s.want(&obj.Spec) },
 			Have: func(seen *instanceState) string {
 				waiting := seen.pending()

@@ -204,10 +204,14 @@ func (b bucket) Reserve(obj *v1alpha1.S3Bucket, _ *bucketState) {
 
 // planTags compares the tags.
 func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool) {
-	change := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags)
-	return external.Action{Name: "PutBucketTagging", Why: change.Why, Changes: change.Changes(), Do: func(ctx context.Context) error {
-		return cloud.Explain(t.changeTags(ctx, seen.tags, change))
-	}}, !change.Empty()
+	change, have := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags), seen.tags
+	return change.Action("PutBucketTagging", func(ctx context.Context, part cloud.TagChange) error {
+		err := t.changeTags(ctx, have, part)
+		if err == nil {
+			have = part.Apply(have) // the next part replaces all tags, these included
+		}
+		return cloud.Explain(err)
+	}), !change.Empty()
 }
 
 // Report fills the status.

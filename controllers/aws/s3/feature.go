@@ -113,7 +113,7 @@ func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Mana
 	to := f.text(want)
 	var sets []external.Change
 	for _, path := range slices.Concat(declared, kept) {
-		sets = append(sets, external.Change{Path: path, From: from, To: to})
+		sets = append(sets, external.Change{Path: path, From: from, To: to, Guards: slices.Contains(external.SafePaths(f.safe, &want), path)})
 	}
 	why := from + " → " + to
 	if f.diff != nil {

@@ -69,14 +69,26 @@ func (q *queue) Reserve(obj *v1alpha1.SQSQueue, _ *queueState) {
 	s.QueueName, s.Region, s.AccountID = q.name(obj), q.Session.Config.Region, q.Session.AccountID
 }
 
-// set writes all changes in one call.
+// together are attributes that SQS judges by each other.
+var together = [][]string{
+	{"kmsMasterKeyId", "kmsDataKeyReusePeriodSeconds", "sqsManagedSseEnabled"},
+	{"deduplicationScope", "fifoThroughputLimit"},
+}
+
+// set writes all changes in one call, which can be divided: SQS refuses a whole call for one value.
 func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) []external.Action {
+	return []external.Action{external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
+		return q.setOnce(obj, seen, some)
+	})}
+}
+
+func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) external.Action {
 	set := q.NamesOf(obj, changes)
 	oneEncryption(set)
-	return []external.Action{{Name: "SetQueueAttributes", Why: external.Describe(changes), Changes: changes, References: q.references(obj, set, seen.Attributes), Do: func(ctx context.Context) error {
+	return external.Action{Name: "SetQueueAttributes", Why: external.Describe(changes), Changes: changes, References: q.references(obj, set, seen.Attributes), Do: func(ctx context.Context) error {
 		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.ID, Attributes: set})
 		return cloud.Explain(err)
-	}}}
+	}}
 }
 
 // create makes the queue with its attributes and tags in one call. CreateQueue answers for an existing queue as if it

@@ -89,7 +89,7 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 		Lose:    func(on bool) { f.lose = on },
 		Strip:   f.strip,
 		Foreign: func() bool { return f.tags["made-by"] == "hand" },
-		Drift:   drift,
+		Drift:   drift, Together: together,
 	})
 }
 

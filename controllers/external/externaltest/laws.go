@@ -13,14 +13,16 @@ import (
 // Case is one kind under test, over a fake that behaves like AWS.
 type Case[T external.Object, S any] struct {
 	Adapter external.Adapter[T, S]
-	Object  T                   // a valid object with every field that the kind manages
-	Writes  func() int          // calls that changed the fake so far
-	Drift   map[string]func()   // changes behind our back, by name; each must be noticed and repaired
-	Fail    func(read error)    // makes every read fail until called with nil
-	Errors  []error             // the service's own errors, none of which means absence
-	Lose    func(replies bool)  // makes every write commit and then fail
-	Strip   func()              // removes every mark of ownership
-	Foreign func() (still bool) // tells whether what is not ours is still there, after Strip and Disown
+	Object  T                 // a valid object with every field that the kind manages
+	Writes  func() int        // calls that changed the fake so far
+	Drift   map[string]func() // changes behind our back, by name; each must be noticed and repaired
+	// Together are paths that AWS judges by each other, so that a refusal of one may hold up the others.
+	Together [][]string
+	Fail     func(read error)    // makes every read fail until called with nil
+	Errors   []error             // the service's own errors, none of which means absence
+	Lose     func(replies bool)  // makes every write commit and then fail
+	Strip    func()              // removes every mark of ownership
+	Foreign  func() (still bool) // tells whether what is not ours is still there, after Strip and Disown
 }
 
 // Laws checks what the engine relies on, for any kind.
@@ -38,6 +40,7 @@ func Laws[T external.Object, S any](t *testing.T, c Case[T, S]) {
 		}
 		l.converges(t, name)
 	}
+	l.settingsStandAlone(t)
 	l.repliesMayBeLost(t)
 	l.ownershipIsSeen(t)
 	l.deletes(t)

@@ -1,0 +1,171 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// leftAction is one that this pass takes no more: it was refused, is not admitted, or is postponed.
+type leftAction struct {
+	action  engine.PlannedAction
+	changes []Change
+	err     error
+}
+
+// leave notes that the action is not taken in this pass.
+func (r *reconciliation[T, S]) leave(a Action, err error) {
+	r.left = append(r.left, leftAction{a.planned(), a.Changes, err})
+}
+
+// isLeft reports whether this pass has given the action up.
+func (r *reconciliation[T, S]) isLeft(a Action) bool {
+	return slices.ContainsFunc(r.left, func(l leftAction) bool { return l.action == a.planned() })
+}
+
+// remaining returns the actions of a plan that this pass has not given up. One that can be divided, and of which it has given up a part,
+// is replaced by its other parts.
+func (r *reconciliation[T, S]) remaining(actions []Action) []Action {
+	var all []Action
+	for _, a := range actions {
+		switch {
+		case r.isLeft(a):
+		case a.Parts != nil && r.anyLeft(a.Parts()):
+			all = append(all, r.remaining(a.Parts())...)
+		default:
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func (r *reconciliation[T, S]) anyLeft(actions []Action) bool {
+	return slices.ContainsFunc(actions, func(a Action) bool {
+		return r.isLeft(a) || (a.Parts != nil && r.anyLeft(a.Parts()))
+	})
+}
+
+// recall gives up what an earlier pass saw refused, as long as it is too early to try again.
+func (r *reconciliation[T, S]) recall(actions []Action) {
+	if _, status := r.obj.AWS(); status.ProviderGeneration != r.Version {
+		return // what AWS refused before may be possible now
+	}
+	for _, a := range actions {
+		if err := r.pass.LastRefusal(a.planned(), r.Now()); err != nil && !r.isLeft(a) {
+			r.leave(a, err)
+		} else if a.Parts != nil {
+			r.recall(a.Parts())
+		}
+	}
+}
+
+// maxTold is how many refusals one message holds.
+const maxTold = 5
+
+// leftError returns what it means that actions are left; nil, if none is. It is Postponed if all of them are.
+func (r *reconciliation[T, S]) leftError() error {
+	all := make([]error, 0, len(r.left))
+	for _, l := range r.left {
+		all = append(all, l.err)
+	}
+	return joinWaits(all...)
+}
+
+// joinWaits returns one error that says what all of them say: each text once, what somebody must act on first. An error that is no
+// WaitError wins, because it is tried again with back-off. nil errors are left out.
+func joinWaits(all ...error) error {
+	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
+	slices.SortStableFunc(all, func(a, b error) int { return rank(a) - rank(b) })
+	all = slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	joined := &joinedError{all}
+	first, ok := engine.AsWait(all[0])
+	if !ok {
+		return joined
+	}
+	whole := &engine.WaitError{Reason: first.Reason, After: first.After, Stalled: first.Stalled, Err: joined}
+	for _, err := range all[1:] {
+		if wait, ok := engine.AsWait(err); ok {
+			whole.After = min(whole.After, wait.After)
+		}
+	}
+	if isPostponed(all[0]) {
+		return Postponed(whole)
+	}
+	return whole
+}
+
+// rank orders errors by how much they are in the way.
+func rank(err error) int {
+	wait, ok := engine.AsWait(err)
+	switch {
+	case !ok:
+		return 0
+	case wait.Stalled:
+		return 1
+	case isPostponed(err):
+		return 3
+	}
+	return 2
+}
+
+// joinedError says what several errors say. Its cause is the first.
+type joinedError struct{ all []error }
+
+func (j *joinedError) Error() string {
+	texts := make([]string, 0, maxTold+1)
+	for _, err := range j.all[:min(len(j.all), maxTold)] {
+		texts = append(texts, err.Error())
+	}
+	if more := len(j.all) - maxTold; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (j *joinedError) Unwrap() error { return j.all[0] }
+
+// settled reports whether everything but status.unappliedFields was found to be as this spec and this provider ask, by an earlier pass:
+// what differs now was changed outside Portico.
+func (r *reconciliation[T, S]) settled() bool {
+	common, generation := r.obj.Common(), r.obj.GetGeneration()
+	_, status := r.obj.AWS()
+	synced := status.SyncedGeneration == generation || (common.Ready && common.ObservedGeneration == generation)
+	return synced && status.ProviderGeneration == r.Version
+}
+
+// noteSynced records that everything but what is left is as the spec asks. Of what was in sync before nothing is written that was not.
+func (r *reconciliation[T, S]) noteSynced() {
+	_, status := r.obj.AWS()
+	if len(r.left) > 0 || !r.obj.Common().Ready || r.obj.Common().ObservedGeneration != r.obj.GetGeneration() {
+		status.SyncedGeneration = r.obj.GetGeneration()
+	}
+	var paths []string
+	for _, l := range r.left {
+		for _, c := range l.changes {
+			paths = append(paths, c.Path)
+		}
+	}
+	status.UnappliedFields, status.ProviderGeneration = sorted(paths), r.Version
+	if len(r.left) == 0 {
+		status.ManagedFields, status.PendingFields = r.Adapter.Declared(r.obj), nil
+		return
+	}
+	r.markManaged(slices.DeleteFunc(InitialChanges(r.Adapter.Declared(r.obj)), func(c Change) bool {
+		return slices.Contains(paths, c.Path)
+	}))
+}
+
+// forgetSynced forgets which fields AWS did not take once another spec, or another provider, may ask for other values.
+func (r *reconciliation[T, S]) forgetSynced() {
+	if _, status := r.obj.AWS(); !r.settled() {
+		status.UnappliedFields = nil
+	}
+}
