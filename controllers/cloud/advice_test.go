@@ -35,7 +35,7 @@ var who = regexp.MustCompile(`platform admin|[Cc]hange the spec|out of the spec|
 // Every code that AWS may answer with comes with an advice that says who can do what; testdata/advice.txt has them all, to be read.
 func TestEveryCodeComesWithAdvice(t *testing.T) {
 	codes := documented(t)
-	for c := range errorClasses {
+	for c := range classified() {
 		codes[c] = append(codes[c], "")
 	}
 	var all strings.Builder

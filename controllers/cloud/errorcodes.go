@@ -26,106 +26,159 @@ const (
 	quota
 )
 
-// errorClasses is what Portico knows of AWS error codes. A code that is not here is throttling if the SDK says so, and else tried
-// again with back-off.
-var errorClasses = map[string]errorClass{
-	"NoSuchBucket": notFound,
-	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
+// classTable has the class of each code, by service.
+type classTable map[string]map[string]errorClass
 
-	"NotFound": notFound, "ResourceNotFound": notFound, // SNS's words
+// anyService is the key of codes that mean the same wherever they come from: those that AWS documents as common errors, and those of so
+// many services that one more would mean it too.
+const anyService = ""
 
-	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
-	"InvalidInstanceID.NotFound": notFound,
-	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound, "NotFoundException": notFound,
-	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound,
-
-	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
-	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
-
-	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
-
-	"Throttled": throttled, "KMSThrottling": throttled, "KmsThrottled": throttled,
-
-	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "ConcurrentTagAccess": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
-	"InvalidDBParameterGroupState": busy, "InvalidDBSecurityGroupState": busy, "InvalidDBClusterStateFault": busy,
-	"InvalidDBCapacityReservationState": busy, "InvalidDBClusterEndpointStateFault": busy,
-	"ResourceInUseException": busy, "RequestInProgressException": busy, "ConflictException": busy,
-	"ConcurrentModification": busy, // IAM's word
-	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
-
-	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
-	"KMSAccessDenied": denied, "KmsAccessDenied": denied, "Forbidden": denied, "AuthorizationError": denied,
-
-	"AccountProblem": notReady, "NotSignedUp": notReady, "OptInRequired": notReady, "SubscriptionRequiredException": notReady,
-	"PendingVerification": notReady, "Blocked": notReady, "AllAccessDisabled": notReady, "UnauthorizedAccess": notReady,
-	"KMSOptInRequired": notReady, "KmsOptInRequired": notReady, stsOff: notReady,
-
-	"InvalidClientTokenId": badCredentials, "InvalidAccessKeyId": badCredentials, "SignatureDoesNotMatch": badCredentials,
-	"ExpiredToken": badCredentials, "ExpiredTokenException": badCredentials, "UnrecognizedClientException": badCredentials,
-	"AuthFailure": badCredentials, "MissingAuthenticationToken": badCredentials,
-	"IncompleteSignature": badCredentials, "IDPRejectedClaim": badCredentials, "InvalidToken": badCredentials,
-	"InvalidSignatureException": badCredentials, "InvalidSignature": badCredentials, "IncompleteSignatureException": badCredentials,
-	"MissingAuthenticationTokenException": badCredentials, "InvalidSecurity": badCredentials, "TokenRefreshRequired": badCredentials,
-
-	"RequestTimeTooSkewed": clock, "RequestExpired": clock, "RequestInTheFuture": clock,
-
-	"InvalidIdentityToken": unverified, "IDPCommunicationError": unverified,
-
-	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
-	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
-	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
-	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
-	"InvalidStorageClass": invalid, "InvalidAddress": invalid, "InvalidKeyId": invalid,
-	"MalformedPolicyDocument": invalid, "NoSuchHealthCheck": invalid, "UnsupportedProtocol": invalid,
-	"KMS.DisabledException": invalid, "KMS.InvalidKeyUsageException": invalid, "KMS.InvalidStateException": invalid, "InvalidEncryptionAlgorithmError": invalid,
-	"EncryptedVolumesNotSupported": invalid, "InvalidUserData.Malformed": invalid, "UnsupportedInstanceAttribute": invalid, "VPCResourceNotSpecified": invalid,
-	"InvalidState":          invalid, // a topic with an archive is not deleted
-	"UnsupportedArgument":   invalid,
-	"InvalidAttributeValue": invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
-	"KMSNotFound": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid, "TagPolicy": invalid,
-	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid,
-	"InvalidParameterCombination": invalid, "DBSubnetGroupNotFoundFault": invalid, "DBSubnetGroupDoesNotCoverEnoughAZs": invalid,
-	"DBSubnetGroupNotAllowedFault": invalid, "InvalidDBSubnetGroupFault": invalid, "InvalidSubnet": invalid, "InvalidVPCNetworkStateFault": invalid,
-	"DBParameterGroupNotFound": invalid, "DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "KMSKeyNotAccessibleFault": invalid,
-	"StorageTypeNotSupported": invalid, "StorageTypeNotAvailableFault": invalid, "ProvisionedIopsNotAvailableInAZFault": invalid,
-	"OptionGroupNotFoundFault": invalid, "InvalidParameterDependency": invalid,
-	"AuthorizationNotFound": invalid, "BackupPolicyNotFoundFault": invalid, "CertificateNotFound": invalid, "DBCapacityReservationNotFound": invalid,
-	"DBClusterNotFoundFault": invalid, "DBClusterSnapshotNotFoundFault": invalid, "DomainNotFoundFault": invalid, "VpcEncryptionControlViolationException": invalid,
-	"DBUpgradeDependencyFailure": invalid, "InvalidRestoreFault": invalid, "DBSnapshotNotFound": invalid, "NetworkTypeNotSupported": invalid,
-	"InvalidInstanceType": invalid, "Unsupported": invalid, "UnsupportedOperation": invalid,
-	"InvalidParameter": invalid, "MissingParameter": invalid, "InvalidBlockDeviceMapping": invalid, "InvalidInstanceAttributeValue": invalid,
-	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
-	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
-	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
-	"NoSuchEntity":             invalid, // IAM's word for what a spec names and is not there
-	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
-	"InstanceCreditSpecification.NotSupported": invalid, "InvalidInstanceCreditSpecification": invalid,
-	"InvalidSecurityGroupId.Malformed": invalid, "InvalidSnapshotID.Malformed": invalid, "InvalidTagKey.Malformed": invalid, "NonEBSInstance": invalid,
-	"InvalidKMSKey.InvalidState": invalid, "TagPolicyViolation": invalid, "VolumeIOPSLimit": invalid, "VolumeTypeNotAvailableInRegion": invalid,
-	"BucketHasAccessPointsAttached": invalid,
-	"DeleteConflict":                invalid, "UnmodifiableEntity": invalid, "PolicyNotAttachable": invalid, // IAM's words
-	"InvalidRequestException": invalid, "BadRequestException": invalid, // EKS's words
-
-	"NotImplemented": lacking, "MethodNotAllowed": lacking,
-
-	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
-	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
-
-	"TopicLimitExceeded": quota, "SubscriptionLimitExceeded": quota, "FilterPolicyLimitExceeded": quota,
-	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ResourceLimitExceededException": quota, "ServiceQuotaExceededException": quota,
-	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
-	"DBInstanceAutomatedBackupQuotaExceeded": quota, "TenantDatabaseQuotaExceeded": quota, "ReplayLimitExceeded": quota,
-	"PackedPolicyTooLarge":  quota,
-	"InstanceLimitExceeded": quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
-	"ResourceCountExceeded": quota, "ResourceLimitExceeded": quota, "VolumeModificationSizeLimitExceeded": quota, "TagLimitExceeded": quota, "NetworkInterfaceLimitExceeded": quota,
-	"SecurityGroupsPerInterfaceLimitExceeded": quota, "TooManyTagsException": quota,
+// errorClasses is what Portico knows of AWS error codes, by the SDK's ID of the service that answers: the same code may mean "wait" of one
+// service, and "a limit is reached" of another. A code that is not here is throttling if the SDK says so, and
+// else tried again with back-off.
+var errorClasses = classTable{
+	anyService: {
+		"EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled, "RequestLimitExceeded": throttled,
+		"RequestThrottled": throttled, "RequestThrottledException": throttled, "SlowDown": throttled,
+		"Throttled": throttled, "Throttling": throttled, "ThrottlingException": throttled,
+		"TooManyRequestsException": throttled,
+		"AccessDenied":             denied, "AccessDeniedException": denied, "AuthorizationError": denied, "Forbidden": denied,
+		"UnauthorizedOperation": denied,
+		"AccountProblem":        notReady, "AllAccessDisabled": notReady, "Blocked": notReady, "NotSignedUp": notReady,
+		"OptInRequired": notReady, "PendingVerification": notReady, stsOff: notReady,
+		"SubscriptionRequiredException": notReady, "UnauthorizedAccess": notReady,
+		"AuthFailure": badCredentials, "ExpiredToken": badCredentials, "ExpiredTokenException": badCredentials,
+		"IDPRejectedClaim": badCredentials, "IncompleteSignature": badCredentials,
+		"IncompleteSignatureException": badCredentials, "InvalidAccessKeyId": badCredentials,
+		"InvalidClientTokenId": badCredentials, "InvalidSecurity": badCredentials, "InvalidSignature": badCredentials,
+		"InvalidSignatureException": badCredentials, "InvalidToken": badCredentials,
+		"MissingAuthenticationToken": badCredentials, "MissingAuthenticationTokenException": badCredentials,
+		"SignatureDoesNotMatch": badCredentials, "TokenRefreshRequired": badCredentials,
+		"UnrecognizedClientException": badCredentials,
+		"RequestExpired":              clock, "RequestInTheFuture": clock, "RequestTimeTooSkewed": clock,
+		"IDPCommunicationError": unverified, "InvalidIdentityToken": unverified,
+		"ServiceQuotaExceededException": quota,
+	},
+	"ACM": {
+		"ResourceNotFoundException": notFound,
+		"ConflictException":         busy, "RequestInProgressException": busy, "ResourceInUseException": busy,
+		"InvalidArnException": invalid, "InvalidDomainValidationOptionsException": invalid,
+		"InvalidParameterException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid,
+		"ValidationException":    invalid,
+		"LimitExceededException": quota, "TooManyTagsException": quota,
+	},
+	"EC2": {
+		"InvalidInstanceID.NotFound": notFound,
+		"ConcurrentTagAccess":        busy, "IncorrectInstanceState": busy, "IncorrectModificationState": busy,
+		"IncorrectState":               busy,
+		"EncryptedVolumesNotSupported": invalid, "InstanceCreditSpecification.NotSupported": invalid,
+		"InvalidAMIID.Malformed": invalid, "InvalidAMIID.NotFound": invalid, "InvalidAMIID.Unavailable": invalid,
+		"InvalidBlockDeviceMapping": invalid, "InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid,
+		"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidInstanceAttributeValue": invalid,
+		"InvalidInstanceCreditSpecification": invalid, "InvalidInstanceType": invalid,
+		"InvalidKMSKey.InvalidState": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidParameter": invalid,
+		"InvalidParameterCombination": invalid, "InvalidParameterDependency": invalid, "InvalidParameterValue": invalid,
+		"InvalidSecurityGroupID.NotFound": invalid, "InvalidSecurityGroupId.Malformed": invalid,
+		"InvalidSnapshot.NotFound": invalid, "InvalidSnapshotID.Malformed": invalid, "InvalidSubnet": invalid,
+		"InvalidSubnetID.NotFound": invalid, "InvalidTagKey.Malformed": invalid, "InvalidUserData.Malformed": invalid,
+		"MissingParameter": invalid, "NonEBSInstance": invalid, "TagPolicyViolation": invalid, "Unsupported": invalid,
+		"UnsupportedInstanceAttribute": invalid, "UnsupportedOperation": invalid, "VPCResourceNotSpecified": invalid,
+		"ValidationError": invalid, "VolumeIOPSLimit": invalid, "VolumeTypeNotAvailableInRegion": invalid,
+		"VolumeTypeNotAvailableInZone": invalid,
+		"InstanceLimitExceeded":        quota, "MaxIOPSLimitExceeded": quota, "NetworkInterfaceLimitExceeded": quota,
+		"ResourceCountExceeded": quota, "ResourceLimitExceeded": quota, "SecurityGroupsPerInterfaceLimitExceeded": quota,
+		"TagLimitExceeded": quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota,
+		"VolumeModificationSizeLimitExceeded": quota,
+	},
+	"EKS": {
+		"NotFoundException": notFound, "ResourceNotFoundException": notFound,
+		"ResourceInUseException": busy,
+		"BadRequestException":    invalid, "InvalidParameterException": invalid, "InvalidRequestException": invalid,
+		"ResourceLimitExceededException": quota,
+	},
+	"Elastic Load Balancing v2": {
+		"ListenerNotFound": notFound, "LoadBalancerNotFound": notFound,
+		"UnsupportedProtocol": invalid,
+	},
+	"IAM": {
+		"ConcurrentModification": busy,
+		"DeleteConflict":         invalid, "InvalidInput": invalid, "MalformedPolicyDocument": invalid, "NoSuchEntity": invalid,
+		"PolicyNotAttachable": invalid, "UnmodifiableEntity": invalid,
+		"LimitExceeded": quota,
+	},
+	"RDS": {
+		"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
+		"InvalidDBCapacityReservationState": busy, "InvalidDBClusterEndpointStateFault": busy,
+		"InvalidDBClusterStateFault": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy,
+		"InvalidDBParameterGroupState": busy, "InvalidDBSecurityGroupState": busy, "InvalidDBSnapshotState": busy,
+		"AuthorizationNotFound": invalid, "BackupPolicyNotFoundFault": invalid, "CertificateNotFound": invalid,
+		"DBCapacityReservationNotFound": invalid, "DBClusterNotFoundFault": invalid,
+		"DBClusterSnapshotNotFoundFault": invalid, "DBParameterGroupNotFound": invalid,
+		"DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "DBSnapshotNotFound": invalid,
+		"DBSubnetGroupDoesNotCoverEnoughAZs": invalid, "DBSubnetGroupNotAllowedFault": invalid,
+		"DBSubnetGroupNotFoundFault": invalid, "DBUpgradeDependencyFailure": invalid, "DomainNotFoundFault": invalid,
+		"InvalidDBSubnetGroupFault": invalid, "InvalidRestoreFault": invalid, "InvalidSubnet": invalid,
+		"InvalidVPCNetworkStateFault": invalid, "KMSKeyNotAccessibleFault": invalid, "NetworkTypeNotSupported": invalid,
+		"OptionGroupNotFoundFault": invalid, "ProvisionedIopsNotAvailableInAZFault": invalid,
+		"StorageTypeNotAvailableFault": invalid, "StorageTypeNotSupported": invalid,
+		"VpcEncryptionControlViolationException": invalid,
+		"DBInstanceAutomatedBackupQuotaExceeded": quota, "InstanceQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
+		"StorageQuotaExceeded": quota, "TenantDatabaseQuotaExceeded": quota,
+	},
+	"Resource Groups Tagging API": {
+		"InvalidParameterException": invalid,
+	},
+	"Route 53": {
+		"NoSuchChange": notFound, "NoSuchHostedZone": notFound,
+		"InvalidChangeBatch": invalid, "InvalidDomainName": invalid, "InvalidInput": invalid, "NoSuchHealthCheck": invalid,
+	},
+	"S3": {
+		"NoSuchBucket":                 notFound,
+		"OperationAborted":             busy,
+		"AuthorizationHeaderMalformed": invalid, "BucketHasAccessPointsAttached": invalid,
+		"IllegalLocationConstraintException": invalid, "InvalidArgument": invalid, "InvalidBucketName": invalid,
+		"InvalidBucketState": invalid, "InvalidEncryptionAlgorithmError": invalid, "InvalidLocationConstraint": invalid,
+		"InvalidRequest": invalid, "InvalidStorageClass": invalid, "InvalidTag": invalid, "KMS.DisabledException": invalid,
+		"KMS.InvalidKeyUsageException": invalid, "KMS.InvalidStateException": invalid, "KMS.NotFoundException": invalid,
+		"MalformedXML": invalid, "PermanentRedirect": invalid, "UnsupportedArgument": invalid,
+		"MethodNotAllowed": lacking, "NotImplemented": lacking,
+		"TooManyBuckets": quota, "TooManyTagsException": quota,
+	},
+	"SNS": {
+		"NotFound": notFound, "ResourceNotFound": notFound,
+		"KMSThrottling":    throttled,
+		"ConcurrentAccess": busy, "StaleTag": busy,
+		"KMSAccessDenied":  denied,
+		"KMSOptInRequired": notReady,
+		"InvalidParameter": invalid, "InvalidState": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid,
+		"KMSNotFound": invalid, "TagPolicy": invalid,
+		"FilterPolicyLimitExceeded": quota, "ReplayLimitExceeded": quota, "SubscriptionLimitExceeded": quota,
+		"TagLimitExceeded": quota, "TopicLimitExceeded": quota,
+	},
+	"SQS": {
+		"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
+		"KmsThrottled":     throttled,
+		"KmsAccessDenied":  denied,
+		"KmsOptInRequired": notReady,
+		"AWS.SimpleQueueService.UnsupportedOperation": invalid, "InvalidAddress": invalid, "InvalidAttributeName": invalid,
+		"InvalidAttributeValue": invalid, "KmsDisabled": invalid, "KmsInvalidKeyUsage": invalid,
+		"KmsInvalidState": invalid, "KmsNotFound": invalid, "UnsupportedOperation": invalid,
+		"OverLimit": quota,
+	},
+	"SSM": {
+		"InvalidKeyId": invalid,
+	},
+	"STS": {
+		"MalformedPolicyDocument": invalid,
+		"PackedPolicyTooLarge":    quota,
+	},
 }
 
 func classOf(err error) errorClass {
 	if region, ok := errors.AsType[*regionError](err); ok && region.off {
 		return regionOff
 	}
-	class, known := errorClasses[Code(err)]
+	class, known := errorClasses.classFor(serviceOf(err), Code(err))
 	if class == badCredentials && saysTime(err) {
 		return clock
 	}
@@ -135,7 +188,37 @@ func classOf(err error) errorClass {
 	if _, throttles := retry.DefaultThrottleErrorCodes[Code(err)]; throttles {
 		return throttled
 	}
-	return errorClasses[typeName(err)]
+	class, _ = errorClasses.classFor(serviceOf(err), typeName(err))
+	return class
+}
+
+// serviceOf returns the SDK's ID of the service that was called; empty, if err does not say.
+func serviceOf(err error) string {
+	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
+		return op.ServiceID
+	}
+	return ""
+}
+
+// classFor returns the class of a service's code. One that Portico knows of other services alone means what all of those mean by it, and
+// nothing where they do not agree.
+func (t classTable) classFor(service, code string) (class errorClass, known bool) {
+	if class, known = t[service][code]; known {
+		return class, true
+	}
+	if class, known = t[anyService][code]; known {
+		return class, true
+	}
+	for _, codes := range t {
+		other, has := codes[code]
+		switch {
+		case has && known && other != class:
+			return transient, false
+		case has:
+			class, known = other, true
+		}
+	}
+	return class, known
 }
 
 // saysTime reports whether a signature was refused for its time. The services that answer in JSON have no code for that.

@@ -33,6 +33,60 @@ var retried = map[string]string{
 	"InvalidFilterValue": "no filter comes from a spec", "InvalidNextToken": "the listing begins again",
 }
 
+// serviceIDs are the SDK's IDs of the services of the lists.
+var serviceIDs = map[string]string{
+	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM", "rds": "RDS",
+	"resourcegroupstaggingapi": "Resource Groups Tagging API", "route53": "Route 53", "s3": "S3", "sns": "SNS", "sqs": "SQS", "ssm": "SSM", "sts": "STS",
+}
+
+// classified returns the codes of the table, whatever their service.
+func classified() map[string]errorClass {
+	all := map[string]errorClass{}
+	for _, codes := range errorClasses {
+		maps.Copy(all, codes)
+	}
+	return all
+}
+
+// A code means what its own service says, and what all say that have it elsewhere; where they do not agree, nothing.
+func TestACodeMeansWhatItsServiceSays(t *testing.T) {
+	table := classTable{
+		anyService: {"AccessDenied": denied}, "ACM": {"LimitExceededException": quota, "Odd": invalid},
+		"DynamoDB": {"LimitExceededException": busy, "AccessDenied": notReady},
+	}
+	for _, row := range []struct {
+		service, code string
+		want          errorClass
+		known         bool
+	}{
+		{"ACM", "LimitExceededException", quota, true},
+		{"DynamoDB", "LimitExceededException", busy, true},
+		{"SQS", "LimitExceededException", transient, false},
+		{"SQS", "Odd", invalid, true},
+		{"", "Odd", invalid, true},
+		{"ACM", "AccessDenied", denied, true},
+		{"DynamoDB", "AccessDenied", notReady, true},
+		{"ACM", "Other", transient, false},
+	} {
+		if class, known := table.classFor(row.service, row.code); class != row.want || known != row.known {
+			t.Errorf("%s of %s: class %d, known %v", row.code, row.service, class, known)
+		}
+	}
+}
+
+// Of the services that Portico calls today none means something else by a code of another's.
+func TestDocumentedCodesHaveOneMeaning(t *testing.T) {
+	for code, services := range documented(t) {
+		for _, service := range services {
+			if class, known := classified()[code]; known {
+				if got, has := errorClasses.classFor(serviceIDs[service], code); !has || got != class {
+					t.Errorf("%s of %s: class %d, known %v; elsewhere %d", code, service, got, has, class)
+				}
+			}
+		}
+	}
+}
+
 // listed returns the codes of a list, with the services that have them.
 func listed(t *testing.T, file string) map[string][]string {
 	t.Helper()
@@ -65,9 +119,9 @@ func documented(t *testing.T) map[string][]string {
 
 // Each code that AWS may answer with is in the table, is looked for by the code of its kind, or is left to be tried again.
 func TestEveryErrorCodeIsDecided(t *testing.T) {
-	codes, handled := documented(t), handledCodes(t)
+	codes, handled, table := documented(t), handledCodes(t), classified()
 	for _, c := range slices.Sorted(maps.Keys(codes)) {
-		_, inTable := errorClasses[c]
+		_, inTable := table[c]
 		_, throttles := retry.DefaultThrottleErrorCodes[c]
 		_, again := retried[c]
 		if !inTable && !throttles && !again && handled[c] == "" {
@@ -110,12 +164,12 @@ var unlisted = map[string]string{
 
 // What Portico knows of codes is of codes that there are: a slip of the pen would never match.
 func TestEveryCodeThatIsHandledIsListed(t *testing.T) {
-	codes, known := documented(t), handledCodes(t)
-	for c := range errorClasses {
+	codes, known, table := documented(t), handledCodes(t), classified()
+	for c := range table {
 		known[c] = "errorClasses"
 	}
 	for c := range codeAdvice {
-		if _, inTable := errorClasses[c]; !inTable {
+		if _, inTable := table[c]; !inTable {
 			t.Errorf("there is advice for %s, which is in no class", c)
 		}
 	}
