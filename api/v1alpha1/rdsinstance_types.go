@@ -107,7 +107,6 @@ type RDSInstance struct {
 // Reasons of RDSInstances.
 const (
 	ReasonDeletedOutside          = "DeletedOutside"
-	ReasonDeletionProtected       = "DeletionProtected"
 	ReasonDowngradeImpossible     = "DowngradeImpossible"
 	ReasonFinalSnapshotExists     = "FinalSnapshotExists"
 	ReasonFinalSnapshotImpossible = "FinalSnapshotImpossible"

@@ -32,6 +32,7 @@ const (
 	ReasonCredentialsRejected  = "CredentialsRejected"  // AWS does not accept the credentials
 	ReasonClockSkew            = "ClockSkew"            // the clock of the operator's machine is wrong by more than AWS accepts
 	ReasonIdentityNotVerified  = "IdentityNotVerified"  // AWS could not verify the operator's identity token
+	ReasonDeletionProtected    = "DeletionProtected"    // it is protected by its spec, by an annotation or in AWS; the message names which, and how to lift it
 	ReasonDiffers              = "Differs"              // Portico only observes it, and it is not as the spec describes it
 	ReasonEndpointNotAllowed   = "EndpointNotAllowed"   // the operator's flags do not allow this endpoint
 	ReasonExternallyDeleted    = "ExternallyDeleted"    // somebody deleted it in AWS, and Portico does not create an empty one without asking

@@ -6,6 +6,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // finalize cleans up, unless an earlier pass did, and removes the finalizer: then Kubernetes deletes obj.
@@ -14,7 +16,11 @@ func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass)
 		return ctrl.Result{}, nil
 	}
 	if !r.Records.released(r.Kind, obj) {
-		if err := r.KindReconciler.Finalize(ctx, obj, pass); err != nil {
+		err := protection(obj)
+		if err == nil {
+			err = r.KindReconciler.Finalize(ctx, obj, pass)
+		}
+		if err != nil {
 			return r.finish(ctx, before, obj, pass, err)
 		}
 		r.sendEvents(obj, &pass.Events)
@@ -28,4 +34,15 @@ func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass)
 		r.Records.forget(r.Kind, client.ObjectKeyFromObject(obj))
 	}
 	return requeueOnConflict(err)
+}
+
+// protection returns an error while obj is protected by its annotation and nobody has confirmed its deletion. Admission asks people for the
+// confirmation; a namespace that is deleted takes its objects along without asking.
+func protection(obj Object) error {
+	notes := obj.GetAnnotations()
+	if notes[v1alpha1.AnnotationDeletionProtection] != "true" || notes[v1alpha1.AnnotationConfirmDeletion] == obj.GetName() {
+		return nil
+	}
+	return Blocked(v1alpha1.ReasonDeletionProtected, "the annotation %s protects this object, and its deletion was not confirmed; nothing was deleted. To have it deleted, set the annotation %s=%s, or remove %[1]s",
+		v1alpha1.AnnotationDeletionProtection, v1alpha1.AnnotationConfirmDeletion, obj.GetName())
 }

@@ -93,6 +93,10 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
 func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass) error {
 	_, status := obj.AWS()
+	if guarded, ok := any(obj).(v1alpha1.Guarded); ok && guarded.ProtectedBy() != "" {
+		by := guarded.ProtectedBy()
+		return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it", by, nameOf(status))
+	}
 	c, err := rec.Connect(ctx, obj)
 	if err != nil {
 		return err

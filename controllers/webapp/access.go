@@ -89,7 +89,7 @@ func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 		reason, said = c.Reason, c.Message
 	}
 	ready := s.Ready && seen
-	if r.rights.Annotations[v1alpha1.AnnotationPaused] != "" { // it is not looked at
+	if r.rights.Annotations[v1alpha1.AnnotationPaused] == "true" { // it is not looked at
 		seen, said = true, "the AccessBinding is paused by its annotation "+v1alpha1.AnnotationPaused
 	}
 	switch {

@@ -36,7 +36,7 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil {
 		reason, said = c.Reason, c.Message
 	}
-	if user.Annotations[v1alpha1.AnnotationPaused] != "" && !s.Ready {
+	if user.Annotations[v1alpha1.AnnotationPaused] == "true" && !s.Ready {
 		said = "it is paused by its annotation " + v1alpha1.AnnotationPaused
 	}
 	there := s.Binding != nil && len(s.Binding.Keys) > 0

@@ -60,7 +60,7 @@ func TestWhatAKindLacksIsNamed(t *testing.T) {
 		{"controllers/aws/sns/topic_test.go", "docs/iam/snstopic.json", "cloudtest.Policy"},
 		{"controllers/cloud/errorcodes.go", `"NotFound": notFound, `, "controllers/cloud/errorcodes.go does not class NotFound"},
 		{"controllers/cloud/errorcodes.go", `"KMSNotFound": invalid, `, "does not class KMSNotFound"},
-		{"controllers/cloud/errorcodes.go", `"TopicLimitExceeded": quota, `, "does not class TopicLimitExceeded"},
+		{"controllers/cloud/errorcodes.go", `"TopicLimitExceeded": quota,`, "does not class TopicLimitExceeded"},
 		{"docs/iam/snstopic.json", "", "docs/iam/snstopic.json is missing"},
 		{"config/samples/snstopic.yaml", "", "config/samples/snstopic.yaml is missing"},
 		{"config/samples/snstopic.yaml", "kind: SNSTopic", "config/samples/snstopic.yaml holds no SNSTopic"},

@@ -220,27 +220,6 @@ func TestAStoppedMachineIsKeptAndTakenBack(t *testing.T) {
 	}
 }
 
-func TestTerminationProtectionIsHonoured(t *testing.T) {
-	c := withOperator(t)
-	m := machineOf(team(t, c), "safe", func(s *v1alpha1.EC2InstanceSpec) { s.DisableAPITermination = aws.Bool(true) })
-	createReady(t, c, m)
-	if err := erase(t, c, m); err != nil {
-		t.Fatal(err)
-	}
-	got := reason(t, c, m, "TerminationProtected")
-	if !strings.Contains(got.Message, "disableApiTermination: false") || !strings.Contains(got.Message, "nothing was deleted") {
-		t.Errorf("message %q", got.Message)
-	}
-	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameRunning {
-		t.Fatalf("it is %s", vm.State.Name)
-	}
-	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.DisableAPITermination = aws.Bool(false) })
-	awaitGone(t, c, m)
-	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameTerminated {
-		t.Errorf("it is %s", vm.State.Name)
-	}
-}
-
 func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{newClient: live})

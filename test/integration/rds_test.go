@@ -190,24 +190,6 @@ func TestADeletedDatabaseLivesOnInItsFinalSnapshot(t *testing.T) {
 	}
 }
 
-func TestDeletionProtectionIsHonoured(t *testing.T) {
-	c := withOperator(t)
-	i := databaseOf(team(t, c), "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
-	createReady(t, c, i)
-	if err := erase(t, c, i); err != nil {
-		t.Fatal(err)
-	}
-	got := reason(t, c, i, "DeletionProtected")
-	if !strings.Contains(got.Message, "deletionProtection: false") || !strings.Contains(got.Message, "nothing was deleted") || inRDS(t, i) == nil {
-		t.Errorf("message %q", got.Message)
-	}
-	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.DeletionProtection = aws.Bool(false) })
-	awaitGone(t, c, i)
-	if inRDS(t, i) != nil {
-		t.Error("the database is left")
-	}
-}
-
 func TestRetainKeepsADatabaseAndTheSameNameTakesItBack(t *testing.T) {
 	c := withOperator(t)
 	retain := func(s *v1alpha1.RDSInstanceSpec) { s.DeletionPolicy = v1alpha1.DeletionRetain }

@@ -27,6 +27,9 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	if seen.ended() {
 		return nil
 	}
+	if err := i.keepVolumes(ctx, obj, seen); err != nil {
+		return err
+	}
 	err := i.terminate(ctx, seen)
 	if cloud.HasCode(err, operationNotPermitted) {
 		if p := obj.Spec.DisableAPITermination; p == nil || *p {
@@ -41,6 +44,24 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 		return nil
 	}
 	return explain(err)
+}
+
+// keepVolumes has the volumes outlive the instance that the spec says are not to be deleted with it, whatever AWS has by now.
+func (i *instance) keepVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
+	for _, m := range obj.Spec.BlockDeviceMappings {
+		if m.DeleteOnTermination == nil || *m.DeleteOnTermination {
+			continue
+		}
+		for _, has := range seen.vm.BlockDeviceMappings {
+			if aws.ToString(has.DeviceName) != m.DeviceName || has.Ebs == nil || !aws.ToBool(has.Ebs.DeleteOnTermination) {
+				continue
+			}
+			if err := i.setDeleteOnTermination(seen, m.DeviceName, []external.Change{{To: "false"}}).Do(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (i *instance) terminate(ctx context.Context, seen *instanceState) error {

@@ -220,6 +220,26 @@ func TestStopAsADeletionPolicy(t *testing.T) {
 	look(true)
 }
 
+// Somebody has AWS delete a volume with the machine, which the spec says is kept: it is kept.
+func TestVolumesThatTheSpecKeepsOutliveTheInstance(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) {
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{
+			{DeviceName: extra, VolumeSize: aws.Int32(10), DeleteOnTermination: aws.Bool(false)},
+			{DeviceName: root, VolumeSize: aws.Int32(10), DeleteOnTermination: aws.Bool(true)},
+		}
+	})
+	f.last().keep(extra, true)
+	if err := a.remove(t.Context(), obj, observe(t, a, obj)); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range f.last().vm.BlockDeviceMappings {
+		if deleted := aws.ToBool(m.Ebs.DeleteOnTermination); deleted != (*m.DeviceName == root) {
+			t.Errorf("the volume at %s is deleted with the instance: %v", *m.DeviceName, deleted)
+		}
+	}
+}
+
 func TestTerminationProtection(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f)

@@ -65,13 +65,15 @@ func volumeFields(device string) []field {
 	size.Same = external.NotLess
 	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.IOPS) }, func(v *volumeState) string { return external.FormatInt(v.Iops) })
 	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.Throughput) }, func(v *volumeState) string { return external.FormatInt(v.Throughput) })
+	keep := one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return formatBool(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) })
+	keep.Guard = "false"
 	iops.Sticky, iops.Default = false, gp3IOPS
 	throughput.Sticky, throughput.Default = false, gp3Throughput
 	return []field{
 		size,
 		one("volumeType", func(m *v1alpha1.EC2BlockDevice) string { return m.VolumeType }, func(v *volumeState) string { return string(v.VolumeType) }),
 		iops, throughput,
-		one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return formatBool(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) }),
+		keep,
 	}
 }
 

@@ -1,0 +1,67 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/config/policy"
+)
+
+// elsewhere are annotations of ours on objects that are no resources of Portico's.
+var elsewhere = map[string]string{
+	"AnnotationTeamUID": "on namespaces", "AnnotationCreatedForTeam": "on namespaces", "AnnotationDefaultProvider": "on namespaces",
+	"AnnotationGuardrails": "on namespaces", "AnnotationKeptFor": "on Secrets",
+}
+
+// Admission knows every annotation that the API has for resources: one that it does not know nobody could set, and what it says of values would be
+// said of none.
+func TestAdmissionKnowsEveryAnnotation(t *testing.T) {
+	text, err := policy.Files.ReadFile("annotations.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for name, key := range annotations(t) {
+		known := strings.Contains(string(text), "'"+key+"': [")
+		if found++; known == (elsewhere[name] != "") {
+			t.Errorf("%s (%s): in config/policy/annotations.yaml %v, and %s", name, key, known, elsewhere[name])
+		}
+	}
+	if found < 15 {
+		t.Errorf("%d annotations", found)
+	}
+}
+
+// annotations returns the constants of the API types that name annotations below portico.dev/, by their names.
+func annotations(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	files, err := filepath.Glob("../../api/v1alpha1/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Annotation") {
+				return true
+			}
+			if text, ok := spec.Values[0].(*ast.BasicLit); ok {
+				if key, err := strconv.Unquote(text.Value); err == nil && strings.HasPrefix(key, "portico.dev/") {
+					all[spec.Names[0].Name] = key
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
