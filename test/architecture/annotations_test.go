@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/portico-platform/portico/config/policy"
 )
 
@@ -64,4 +66,36 @@ func annotations(t *testing.T) map[string]string {
 		})
 	}
 	return all
+}
+
+// Two policies of one name would be one: the later takes the place of the earlier.
+func TestPoliciesHaveNamesOfTheirOwn(t *testing.T) {
+	files, err := policy.Files.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, file := range files {
+		text, err := policy.Files.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for doc := range strings.SplitSeq(string(text), "\n---\n") {
+			var object struct {
+				Kind     string
+				Metadata struct{ Name string }
+			}
+			if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
+				t.Fatal(err)
+			}
+			key := object.Kind + " " + object.Metadata.Name
+			if at := seen[key]; at != "" {
+				t.Errorf("%s is in %s and in %s", key, at, file.Name())
+			}
+			seen[key] = file.Name()
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("%d objects", len(seen))
+	}
 }
