@@ -90,6 +90,8 @@ func explain(t Target, err error) error {
 		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no password was sent: %w; ask the people who run the operator whether its --database-ca-file has RDS's bundle of today", at, verification.Err)
 	case errors.Is(err, mysql.ErrNoTLS), strings.Contains(err.Error(), noTLS):
 		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "%s offers no TLS, and no password was sent; switch it on in the database's parameter group", at)
+	case errors.Is(err, errTooMuch):
+		return engine.Blocked(v1alpha1.ReasonDatabaseRefused, "%s: %w, and the connection was ended; look as the master user for what fills the names, comments or settings of users and roles there", at, errTooMuch)
 	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return engine.Blocked(v1alpha1.ReasonNoNetworkPath, "the operator does not reach %s: let its Pods in by the database's security group, and see that subnets, routes and network policies lead there. The answer was: %w", at, plainer(err))
 	}

@@ -22,6 +22,7 @@ type mysqlServer struct {
 	conn    *sql.Conn
 	target  Target
 	dialect dialect
+	answers *answers
 }
 
 // dialect is how a server differs from the others.
@@ -54,7 +55,8 @@ func (d Dialer) connectMySQL(ctx context.Context, t Target) (Server, error) {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.DBName = t.Username, string(t.Password), t.Database
 	config.Net, config.Addr, config.TLS = "tcp", net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), verify
-	config.DialFunc, config.Logger = d.dial, &mysql.NopLogger{}
+	counter := &answers{}
+	config.DialFunc, config.Logger = counter.counted(d.dial), &mysql.NopLogger{}
 	config.Timeout, config.ReadTimeout, config.WriteTimeout = dialTimeout, statementTimeout, statementTimeout
 	config.ConnectionAttributes = "program_name:" + applicationName
 	config.Params = map[string]string{"sql_mode": "'TRADITIONAL'", "lock_wait_timeout": strconv.Itoa(int(lockTimeout.Seconds()))}
@@ -62,17 +64,17 @@ func (d Dialer) connectMySQL(ctx context.Context, t Target) (Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a connection to %s: %w", t.Host, err)
 	}
-	return openMySQL(ctx, t, connector)
+	return openMySQL(ctx, t, connector, counter)
 }
 
-func openMySQL(ctx context.Context, t Target, connector driver.Connector) (Server, error) {
-	s := &mysqlServer{pool: sql.OpenDB(connector), target: t}
+func openMySQL(ctx context.Context, t Target, connector driver.Connector, counter *answers) (Server, error) {
+	s := &mysqlServer{pool: sql.OpenDB(connector), target: t, answers: counter}
 	dial, cancel := context.WithTimeout(ctx, 2*dialTimeout)
 	defer cancel()
 	var err error
 	if s.conn, err = s.pool.Conn(dial); err == nil {
 		var version string
-		if err = s.conn.QueryRowContext(dial, "SELECT VERSION()").Scan(&version); err == nil {
+		if err = s.conn.QueryRowContext(dial, "SELECT LEFT(VERSION(), 100)").Scan(&version); err == nil {
 			s.dialect = dialectOf(version)
 			return s, nil
 		}
@@ -86,7 +88,7 @@ func openMySQL(ctx context.Context, t Target, connector driver.Connector) (Serve
 			return nil, noDatabase(t.Database)
 		}
 	}
-	return nil, explain(t, lost(err))
+	return nil, explain(t, s.lost(err))
 }
 
 // dialectOf reads what VERSION() says, such as 8.0.43 or 10.11.14-MariaDB-log.
@@ -100,7 +102,10 @@ func dialectOf(version string) dialect {
 }
 
 // lost gives a connection that ended an error that says so: the driver's own does not.
-func lost(err error) error {
+func (m *mysqlServer) lost(err error) error {
+	if err != nil && m.answers.over() {
+		return errTooMuch
+	}
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) {
 		return errLost
 	}
@@ -123,6 +128,7 @@ func grantee(login string) string { return "'" + login + "'@'%'" }
 
 func (m *mysqlServer) exec(ctx context.Context, statements ...string) error {
 	for _, s := range statements {
+		m.answers.next()
 		if _, err := m.conn.ExecContext(ctx, s); err != nil {
 			return m.failed(s, err)
 		}
@@ -132,12 +138,13 @@ func (m *mysqlServer) exec(ctx context.Context, statements ...string) error {
 
 // secretly executes a statement of which nothing may be told: the server quotes statements that it refuses.
 func (m *mysqlServer) secretly(ctx context.Context, what, statement string) error {
+	m.answers.next()
 	_, err := m.conn.ExecContext(ctx, statement)
 	if refusal, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return secretError(what, strconv.Itoa(int(refusal.Number)))
 	}
 	if err != nil {
-		return explain(m.target, errLost)
+		return explain(m.target, m.lost(driver.ErrBadConn))
 	}
 	return nil
 }
@@ -148,13 +155,14 @@ func (m *mysqlServer) failed(what string, err error) error {
 		return nil
 	}
 	if refusal, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%d)", what, refusal.Message, refusal.Number)
+		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%d)", what, quoted(refusal.Message), refusal.Number)
 	}
-	return explain(m.target, lost(err))
+	return explain(m.target, m.lost(err))
 }
 
 // texts returns the first column of a query.
 func (m *mysqlServer) texts(ctx context.Context, what, query string, args ...any) (all []string, err error) {
+	m.answers.next()
 	rows, err := m.conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, m.failed(what, err)
@@ -163,7 +171,7 @@ func (m *mysqlServer) texts(ctx context.Context, what, query string, args ...any
 	for rows.Next() {
 		var one string
 		if err := rows.Scan(&one); err != nil {
-			return nil, fmt.Errorf("%s: %w", what, err)
+			return nil, m.failed(what, err)
 		}
 		all = append(all, one)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -31,7 +32,7 @@ func (m *mysqlServer) Exists(ctx context.Context, a Account) (bool, error) {
 func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, error) {
 	found := map[string]string{}
 	for _, login := range a.both() {
-		hosts, err := m.texts(ctx, "look for the user", "SELECT Host FROM mysql.user WHERE User = ?", login)
+		hosts, err := m.texts(ctx, "look for the user", "SELECT Host FROM mysql.user WHERE User = ? LIMIT 2", login)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, 
 		if !m.dialect.attributes || found[login] != "" {
 			continue
 		}
-		marks, err := m.texts(ctx, "look for the user's mark", "SELECT COALESCE(ATTRIBUTE->>'$.portico', '') FROM INFORMATION_SCHEMA.USER_ATTRIBUTES WHERE USER = ? AND HOST = '%'", login)
+		marks, err := m.texts(ctx, "look for the user's mark", "SELECT LEFT(COALESCE(ATTRIBUTE->>'$.portico', ''), ?) FROM INFORMATION_SCHEMA.USER_ATTRIBUTES WHERE USER = ? AND HOST = '%'", mostMarked, login)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +224,7 @@ func (m *mysqlServer) drop(ctx context.Context, login string) error {
 	if err := m.exec(ctx, "ALTER USER "+account(login)+" ACCOUNT LOCK"); err != nil {
 		return err
 	}
-	connections, err := m.texts(ctx, "look for the user's connections", "SELECT ID FROM INFORMATION_SCHEMA.PROCESSLIST WHERE USER = ?", login)
+	connections, err := m.texts(ctx, "look for the user's connections", "SELECT ID FROM INFORMATION_SCHEMA.PROCESSLIST WHERE USER = ? LIMIT "+strconv.Itoa(pageSize), login)
 	if err != nil {
 		return err
 	}
@@ -233,19 +234,27 @@ func (m *mysqlServer) drop(ctx context.Context, login string) error {
 		}
 	}
 	if len(connections) > 0 {
-		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending %d connections of the user", len(connections))
+		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending connections of the user: %d were asked to end", len(connections))
 	}
 	var named []string
 	for _, query := range definers {
-		more, err := m.texts(ctx, "look for what runs as the user", query, login+"@%")
+		more, err := m.texts(ctx, "look for what runs as the user", query+" LIMIT "+strconv.Itoa(mostNamed+1), login+"@%")
 		if err != nil {
 			return err
 		}
 		named = append(named, more...)
 	}
 	if len(named) > 0 {
-		return engine.Blocked(v1alpha1.ReasonUserInUse, "nobody can sign in as %s any more, and it cannot be dropped yet, because %d things in the database run as it: %s. Create them again as another user, or set deletionPolicy: Retain to leave the user in the database",
-			login, len(named), strings.Join(named[:min(mostNamed, len(named))], ", "))
+		return engine.Blocked(v1alpha1.ReasonUserInUse, "nobody can sign in as %s any more, and it cannot be dropped yet, because things in the database run as it: %s. Create them again as another user, or set deletionPolicy: Retain to leave the user in the database",
+			login, firstOf(named))
 	}
 	return m.exec(ctx, "DROP USER "+account(login))
+}
+
+// firstOf names the first things, and says whether there are more.
+func firstOf(all []string) string {
+	if len(all) > mostNamed {
+		return strings.Join(all[:mostNamed], ", ") + " and more"
+	}
+	return strings.Join(all, ", ")
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -22,6 +22,8 @@ type postgresServer struct {
 	conn   *pgx.Conn
 	dialer Dialer
 	target Target
+
+	answers *answers
 }
 
 // The codes of PostgreSQL that matter.
@@ -50,12 +52,13 @@ func (d Dialer) connectPostgres(ctx context.Context, t Target) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.DialFunc = d.dial
+	counter := &answers{}
+	config.DialFunc = counter.counted(d.dial)
 	ctx, cancel := context.WithTimeout(ctx, 2*dialTimeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err == nil {
-		return &postgresServer{conn, d, t}, nil
+		return &postgresServer{conn, d, t, counter}, nil
 	}
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refusal.Code {
@@ -65,7 +68,15 @@ func (d Dialer) connectPostgres(ctx context.Context, t Target) (Server, error) {
 			return nil, noDatabase(t.Database)
 		}
 	}
-	return nil, explain(t, err)
+	return nil, explain(t, tooMuch(err))
+}
+
+// tooMuch gives an answer that is longer than a message may be the error of one that is too large.
+func tooMuch(err error) error {
+	if _, long := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); long {
+		return errTooMuch
+	}
+	return err
 }
 
 func noDatabase(name string) error {
@@ -87,6 +98,11 @@ func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		frontend := pgproto3.NewFrontend(r, w)
+		frontend.SetMaxBodyLen(mostAnswered) // it makes room for a message before it has come
+		return frontend
+	}
 	return config, nil
 }
 
@@ -101,20 +117,26 @@ func (p *postgresServer) Close() {
 type role struct {
 	name, mark string
 	login      bool
-	settings   []string // as name=value
+	acts       bool // as the account's group, from its first statement on
+	path       bool // it looks for names where its own schema is not
 }
 
-// roles returns those of the names that are there.
-func (p *postgresServer) roles(ctx context.Context, names []string) (map[string]role, error) {
-	rows, err := p.conn.Query(ctx, `SELECT rolname, COALESCE(shobj_description(oid, 'pg_authid'), ''), rolcanlogin,
-		ARRAY(SELECT unnest(s.setconfig) FROM pg_db_role_setting s WHERE s.setrole = r.oid AND s.setdatabase = 0) FROM pg_roles r WHERE rolname = ANY($1)`, names)
+// roleQuery reads no setting: whoever signs in may set its own, to texts of any length.
+const roleQuery = `WITH settings AS (SELECT s.setrole, v FROM pg_db_role_setting s, unnest(s.setconfig) v WHERE s.setdatabase = 0)
+	SELECT rolname, left(COALESCE(shobj_description(oid, 'pg_authid'), ''), $3), rolcanlogin,
+		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v = 'role=' || $2),
+		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v LIKE 'search\_path=_%' AND strpos(v, '$user') = 0)
+	FROM pg_roles r WHERE rolname = ANY($1)`
+
+// roles returns those of the names that are there; group is the role that the account's users act as.
+func (p *postgresServer) roles(ctx context.Context, group string, names []string) (map[string]role, error) {
+	rows, err := p.query(ctx, roleQuery, names, group, mostMarked)
 	if err != nil {
 		return nil, p.failed("look for the user", err)
 	}
 	all := map[string]role{}
 	var r role
-	_, err = pgx.ForEachRow(rows, []any{&r.name, &r.mark, &r.login, &r.settings}, func() error {
-		r.settings = slices.Clone(r.settings)
+	_, err = pgx.ForEachRow(rows, []any{&r.name, &r.mark, &r.login, &r.acts, &r.path}, func() error {
 		all[r.name] = r
 		return nil
 	})
@@ -130,7 +152,7 @@ const accessField = " access="
 
 // Exists implements Server.
 func (p *postgresServer) Exists(ctx context.Context, a Account) (bool, error) {
-	found, err := p.roles(ctx, a.names())
+	found, err := p.roles(ctx, a.Name, a.names())
 	return len(found) > 0, err
 }
 
@@ -150,7 +172,7 @@ func (p *postgresServer) SetPassword(ctx context.Context, a Account, login strin
 
 // CanSignIn implements Server.
 func (p *postgresServer) CanSignIn(ctx context.Context, _ Account, login string) (bool, error) {
-	found, err := p.roles(ctx, []string{login})
+	found, err := p.roles(ctx, "", []string{login})
 	return found[login].login, err
 }
 
@@ -164,7 +186,7 @@ func (p *postgresServer) EndPassword(ctx context.Context, a Account, login strin
 
 // own refuses an account of which one role is not ours.
 func (p *postgresServer) own(ctx context.Context, a Account) error {
-	found, err := p.roles(ctx, a.names())
+	found, err := p.roles(ctx, a.Name, a.names())
 	if err != nil {
 		return err
 	}
@@ -178,16 +200,32 @@ func (p *postgresServer) own(ctx context.Context, a Account) error {
 
 func (p *postgresServer) exec(ctx context.Context, statements ...string) error {
 	for _, s := range statements {
-		if _, err := p.conn.Exec(ctx, s); err != nil {
+		if _, err := p.send(ctx, s); err != nil {
 			return p.failed(s, err)
 		}
 	}
 	return nil
 }
 
+// send executes a statement, query asks a question, and one asks a question with one row as its answer.
+func (p *postgresServer) send(ctx context.Context, statement string) (pgconn.CommandTag, error) {
+	p.answers.next()
+	return p.conn.Exec(ctx, statement)
+}
+
+func (p *postgresServer) query(ctx context.Context, question string, args ...any) (pgx.Rows, error) {
+	p.answers.next()
+	return p.conn.Query(ctx, question, args...)
+}
+
+func (p *postgresServer) one(ctx context.Context, question string, args ...any) pgx.Row {
+	p.answers.next()
+	return p.conn.QueryRow(ctx, question, args...)
+}
+
 // secretly executes a statement of which nothing may be told.
 func (p *postgresServer) secretly(ctx context.Context, what, statement string) error {
-	_, err := p.conn.Exec(ctx, statement)
+	_, err := p.send(ctx, statement)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return secretError(what, refusal.Code)
 	}
@@ -209,7 +247,7 @@ func (p *postgresServer) failed(what string, err error) error {
 		return err
 	}
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%s)", what, refusal.Message, refusal.Code)
+		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%s)", what, quoted(refusal.Message), refusal.Code)
 	}
-	return explain(p.target, err)
+	return explain(p.target, tooMuch(err))
 }

@@ -37,7 +37,7 @@ func (p *postgresServer) Drop(ctx context.Context, a Account) error {
 
 // left returns the account's roles that are left, the users first. A role that is not ours, or that is gone, is none of them.
 func (p *postgresServer) left(ctx context.Context, a Account) (left []string, err error) {
-	found, err := p.roles(ctx, a.names())
+	found, err := p.roles(ctx, a.Name, a.names())
 	for _, name := range append(a.both(), a.Name) {
 		if r, there := found[name]; there && a.ours(r.mark) {
 			left = append(left, name)
@@ -59,7 +59,7 @@ func (p *postgresServer) joinAll(ctx context.Context, a Account, roles []string)
 
 // databases returns those in which any of the roles owns or may do something, the one of this connection first.
 func (p *postgresServer) databases(ctx context.Context, roles []string) ([]string, error) {
-	rows, err := p.conn.Query(ctx, `SELECT datname::text FROM pg_database WHERE datname = current_database() OR oid IN (
+	rows, err := p.query(ctx, `SELECT datname::text FROM pg_database WHERE datname = current_database() OR oid IN (
 		SELECT d.dbid FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1))
 		ORDER BY datname <> current_database(), datname`, roles)
 	if err != nil {
@@ -97,9 +97,9 @@ func (p *postgresServer) emptyIn(ctx context.Context, database string, roles []s
 
 func (p *postgresServer) dropRoles(ctx context.Context, roles []string) error {
 	for _, name := range roles {
-		_, err := p.conn.Exec(ctx, "DROP ROLE "+identifier(name))
+		_, err := p.send(ctx, "DROP ROLE "+identifier(name))
 		if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && refusal.Code == pgDependent {
-			return engine.Blocked(v1alpha1.ReasonUserInUse, "%s cannot be dropped yet: %s. Give that to another user as the master user, or set deletionPolicy: Retain to leave the user in the database", name, refusal.Detail)
+			return engine.Blocked(v1alpha1.ReasonUserInUse, "%s cannot be dropped yet: %s. Give that to another user as the master user, or set deletionPolicy: Retain to leave the user in the database", name, quoted(refusal.Detail))
 		}
 		if err != nil {
 			return p.failed("DROP ROLE "+name, err)

@@ -59,16 +59,10 @@ func createLogin(a Account, login string) []string {
 // settings returns the statements that a user acts as the group and looks for names in the schema public. By PostgreSQL's default it would look in one
 // of its own name first, which anybody who may make schemas can make. Another path than that stays.
 func settings(a Account, r role, login string) (statements []string) {
-	path := ""
-	for _, s := range r.settings {
-		if name, value, _ := strings.Cut(s, "="); name == "search_path" {
-			path = value
-		}
-	}
-	if !slices.Contains(r.settings, "role="+a.Name) {
+	if !r.acts {
 		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET role = "+literal(a.Name))
 	}
-	if path == "" || strings.Contains(path, "$user") {
+	if !r.path {
 		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET search_path = public")
 	}
 	return statements
@@ -77,7 +71,7 @@ func settings(a Account, r role, login string) (statements []string) {
 func letIn(user string) string { return "ALTER ROLE " + user + " LOGIN" }
 
 func (p *postgresServer) ensureRoles(ctx context.Context, a Account) (done []string, err error) {
-	found, err := p.roles(ctx, a.roles())
+	found, err := p.roles(ctx, a.Name, a.roles())
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +125,11 @@ func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string,
 	for _, o := range others {
 		makers = append(makers, o.Name)
 	}
-	have, err := p.rights(ctx, a, makers)
+	done, err := p.ensurePresent(ctx, a)
+	if err != nil {
+		return done, err
+	}
+	have, err := p.defaults(ctx, a, makers)
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +141,17 @@ func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string,
 		have = append(have, of...)
 	}
 	statements := differences(have)
-	return statements, p.exec(ctx, statements...)
+	return listed(append(done, statements...)), p.exec(ctx, statements...)
 }
+
+// mostAccounts is how many accounts one database may have: each has rights to what the others make.
+const mostAccounts = 500
 
 // accounts returns the others that we made in the database.
 func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account, err error) {
-	rows, err := p.conn.Query(ctx, `SELECT rolname, shobj_description(oid, 'pg_authid') FROM pg_roles
-		WHERE NOT rolcanlogin AND rolname <> $1 AND shobj_description(oid, 'pg_authid') LIKE $2 AND pg_has_role(oid, 'USAGE') ORDER BY rolname`, a.Name, markPrefix+"%")
+	rows, err := p.query(ctx, `SELECT rolname, left(shobj_description(oid, 'pg_authid'), $3) FROM pg_roles
+		WHERE NOT rolcanlogin AND rolname <> $1 AND shobj_description(oid, 'pg_authid') LIKE $2 AND pg_has_role(oid, 'USAGE') ORDER BY rolname LIMIT $4`,
+		a.Name, markPrefix+"%", mostMarked, mostAccounts+1)
 	if err != nil {
 		return nil, p.failed("look for other users", err)
 	}
@@ -160,6 +162,9 @@ func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account
 		}
 		return nil
 	})
+	if len(all) > mostAccounts {
+		return nil, engine.Blocked(v1alpha1.ReasonDatabaseRefused, "the instance has more than %d users of this database that Portico made, and no more rights can be kept there; delete DatabaseUsers, or request another RDSInstance", mostAccounts)
+	}
 	return all, p.failed("look for other users", err)
 }
 

@@ -15,7 +15,7 @@ const (
 
 // ensureLeft makes the role, and the master user a member of it.
 func (p *postgresServer) ensureLeft(ctx context.Context) error {
-	found, err := p.roles(ctx, []string{leftRole})
+	found, err := p.roles(ctx, "", []string{leftRole})
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (p *postgresServer) ensureLeft(ctx context.Context) error {
 		return p.exec(ctx, "CREATE ROLE "+leftRole+" NOLOGIN", "COMMENT ON ROLE "+leftRole+" IS "+literal(leftMark), "GRANT "+leftRole+" TO CURRENT_USER")
 	}
 	var member bool
-	if err := p.conn.QueryRow(ctx, "SELECT pg_has_role($1, 'USAGE')", leftRole).Scan(&member); err != nil || member {
+	if err := p.one(ctx, "SELECT pg_has_role($1, 'USAGE')", leftRole).Scan(&member); err != nil || member {
 		return p.failed("look at the role "+leftRole, err)
 	}
 	return p.exec(ctx, "GRANT "+leftRole+" TO CURRENT_USER")
@@ -63,7 +63,7 @@ func (p *postgresServer) reassign(ctx context.Context, owner string, roles []str
 	}
 	for _, on := range needs {
 		var owns bool // what it owns itself it may keep
-		if err := p.conn.QueryRow(ctx, leftOwnsSchema, on, leftRole).Scan(&owns); err != nil {
+		if err := p.one(ctx, leftOwnsSchema, on, leftRole).Scan(&owns); err != nil {
 			return p.failed("look at the owner of "+on, err)
 		}
 		if !owns {
@@ -110,7 +110,7 @@ func (p *postgresServer) defuse(ctx context.Context, roles []string) error {
 
 // texts returns the only column of a query.
 func (p *postgresServer) texts(ctx context.Context, what, query string, args ...any) ([]string, error) {
-	rows, err := p.conn.Query(ctx, query, args...)
+	rows, err := p.query(ctx, query, args...)
 	if err != nil {
 		return nil, p.failed(what, err)
 	}

@@ -66,17 +66,28 @@ func missing(ask, has []string) (all []string) {
 	return all
 }
 
-// rights returns what an account has and should have: to what is there, and to what the makers make later.
-func (p *postgresServer) rights(ctx context.Context, a Account, makers []string) ([]right, error) {
-	all, err := p.present(ctx, a)
-	if err != nil {
-		return nil, err
+// ensurePresent brings the rights of an account to what is there to its access, page by page: applications make as many objects as they like.
+func (p *postgresServer) ensurePresent(ctx context.Context, a Account) (done []string, err error) {
+	for after := (place{}); ; {
+		page, last, err := p.present(ctx, a, after)
+		if err != nil {
+			return done, err
+		}
+		statements := differences(page)
+		if err := p.exec(ctx, statements...); err != nil {
+			return done, err
+		}
+		if done = append(done, statements[:min(len(statements), mostListed)]...); len(page) < pageSize {
+			return done, nil
+		}
+		after = last
 	}
-	later, err := p.defaults(ctx, a, makers)
-	return append(all, later...), err
 }
 
-// present: what is not the master user's, nor of a role that it is in, it cannot give rights to, and what is the account's own needs none. The
+// place is where a page ends, in the order of sorts and names.
+type place struct{ sort, name string }
+
+// present asks for the objects of a page to which the rights differ: what is not the master user's, nor of a role that it is in, it cannot give rights to, and what is the account's own needs none. The
 // schema public belongs to the owner of the database from PostgreSQL 15 on.
 const present = `
 WITH me AS (SELECT oid FROM pg_roles WHERE rolname = $1), objects AS (
@@ -89,22 +100,28 @@ WITH me AS (SELECT oid FROM pg_roles WHERE rolname = $1), objects AS (
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 )
-SELECT sort, name, ARRAY(SELECT privilege_type::text FROM aclexplode(acl) x WHERE x.grantee = me.oid)
-FROM objects, me WHERE owner <> me.oid AND pg_has_role(owner, 'USAGE') ORDER BY sort, name`
+SELECT sort, name, has FROM (
+	SELECT sort COLLATE "C" AS sort, name COLLATE "C" AS name, ARRAY(SELECT DISTINCT privilege_type::text FROM aclexplode(acl) x WHERE x.grantee = me.oid) AS has
+	FROM objects, me WHERE owner <> me.oid AND pg_has_role(owner, 'USAGE')
+) had JOIN unnest($5::text[], $6::text[]) AS asked(of, ask) ON of = sort
+WHERE (sort, name) > ($3, $4) AND NOT (has @> string_to_array(ask, ',') AND has <@ string_to_array(ask, ',')) ORDER BY sort, name LIMIT $7`
 
-func (p *postgresServer) present(ctx context.Context, a Account) (all []right, err error) {
-	rows, err := p.conn.Query(ctx, present, a.Name, markPrefix+"%")
-	if err != nil {
-		return nil, p.failed("look at the user's rights", err)
+func (p *postgresServer) present(ctx context.Context, a Account, after place) (all []right, last place, err error) {
+	var sorts, asks []string
+	for sort, byAccess := range objectRights {
+		sorts, asks = append(sorts, sort), append(asks, strings.Join(byAccess[a.Access], ","))
 	}
-	var sort, name string
+	rows, err := p.query(ctx, present, a.Name, markPrefix+"%", after.sort, after.name, sorts, asks, pageSize)
+	if err != nil {
+		return nil, last, p.failed("look at the user's rights", err)
+	}
 	var has []string
-	_, err = pgx.ForEachRow(rows, []any{&sort, &name, &has}, func() error {
-		word, _, _ := strings.Cut(sort, " ")
-		all = append(all, right{who: a.Name, on: word + " " + name, has: slices.Clone(has), ask: objectRights[sort][a.Access]})
+	_, err = pgx.ForEachRow(rows, []any{&last.sort, &last.name, &has}, func() error {
+		word, _, _ := strings.Cut(last.sort, " ")
+		all = append(all, right{who: a.Name, on: word + " " + last.name, has: slices.Clone(has), ask: objectRights[last.sort][a.Access]})
 		return nil
 	})
-	return all, p.failed("look at the user's rights", err)
+	return all, last, p.failed("look at the user's rights", err)
 }
 
 // later are the sorts of objects that rights can be given to before they are there, with the letters of pg_default_acl.
@@ -114,7 +131,7 @@ func (p *postgresServer) defaults(ctx context.Context, a Account, makers []strin
 	for _, maker := range makers {
 		for _, of := range later {
 			r := right{who: a.Name, on: of.plural, maker: maker, ask: objectRights[of.sort][a.Access]}
-			err := p.conn.QueryRow(ctx, `SELECT ARRAY(SELECT x.privilege_type::text FROM pg_default_acl d, aclexplode(d.defaclacl) x
+			err := p.one(ctx, `SELECT ARRAY(SELECT DISTINCT x.privilege_type::text FROM pg_default_acl d, aclexplode(d.defaclacl) x
 				WHERE d.defaclrole = (SELECT oid FROM pg_roles WHERE rolname = $1) AND d.defaclnamespace = 0 AND d.defaclobjtype = $2::"char"
 				AND x.grantee = (SELECT oid FROM pg_roles WHERE rolname = $3))`, maker, of.letter, a.Name).Scan(&r.has)
 			if err != nil {

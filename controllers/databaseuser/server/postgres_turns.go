@@ -61,7 +61,7 @@ func (p *postgresServer) transaction(ctx context.Context, work func() error) err
 	if err := work(); err != nil {
 		rollback, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
 		defer cancel()
-		_, _ = p.conn.Exec(rollback, "ROLLBACK")
+		_, _ = p.send(rollback, "ROLLBACK")
 		return err
 	}
 	return p.exec(ctx, "COMMIT")
@@ -142,9 +142,9 @@ func (p *postgresServer) alone(ctx context.Context, a Account, work func() error
 // endConnections ends those of the roles, and says if any is left: what one of them makes between two statements of ours would be dropped.
 func (p *postgresServer) endConnections(ctx context.Context, roles []string) error {
 	var ended, connected int
-	err := p.conn.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&ended)
+	err := p.one(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&ended)
 	if err == nil && ended > 0 {
-		err = p.conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&connected)
+		err = p.one(ctx, `SELECT count(*) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&connected)
 	}
 	if err == nil && connected > 0 {
 		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending %d connections of the user", connected)
