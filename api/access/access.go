@@ -98,21 +98,26 @@ type Grant struct {
 	Region, Account string
 }
 
-// Of returns the access to what obj stands for; ok is false while that is not in AWS, and of a kind that gives no rights there.
+// Of returns the access to what obj stands for, by its status: what a spec asks for may not be admitted. ok is false while that is not in AWS, and of a kind that gives no rights there.
 func Of(obj runtime.Object, access v1alpha1.BindingAccess) (g Grant, ok bool) {
 	var status *v1alpha1.AWSStatus
+	var asked string
+	var generation int64
 	switch o := obj.(type) {
 	case *v1alpha1.S3Bucket:
-		g.Kind, status = v1alpha1.KindS3Bucket, &o.Status.AWSStatus
+		g.Kind, g.Key, status, generation = v1alpha1.KindS3Bucket, o.Status.KMSKey, &o.Status.AWSStatus, o.Generation
 		if e := o.Spec.Encryption; e != nil {
-			g.Key = e.KMSKeyID
+			asked = e.KMSKeyID
 		}
 	case *v1alpha1.SQSQueue:
-		g.Kind, g.Key, status = v1alpha1.KindSQSQueue, o.Spec.KMSMasterKeyID, &o.Status.AWSStatus
+		g.Kind, g.Key, status, generation, asked = v1alpha1.KindSQSQueue, o.Status.KMSKey, &o.Status.AWSStatus, o.Generation, o.Spec.KMSMasterKeyID
 	case *v1alpha1.SNSTopic:
-		g.Kind, g.Key, status = v1alpha1.KindSNSTopic, o.Spec.KMSMasterKeyID, &o.Status.AWSStatus
+		g.Kind, g.Key, status, generation, asked = v1alpha1.KindSNSTopic, o.Status.KMSKey, &o.Status.AWSStatus, o.Generation, o.Spec.KMSMasterKeyID
 	default:
 		return Grant{}, false
+	}
+	if g.Key == "" && status.Ready && status.ObservedGeneration == generation {
+		g.Key = asked // AWS has all that the spec asks for: a status of before it had the key does not name it
 	}
 	g.Access, g.ARN, g.Region, g.Account = access, status.ARN, status.Region, status.AccountID
 	return g, g.ARN != ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -119,20 +120,32 @@ func TestAPolicyOfNineBindingsIsShort(t *testing.T) {
 
 func TestGrantsOfObjects(t *testing.T) {
 	there := v1alpha1.AWSStatus{ARN: orders, Region: "eu-west-1", AccountID: "111111111111"}
+	settled := there
+	settled.Ready, settled.ObservedGeneration = true, 2
+	at := func(generation int64) metav1.ObjectMeta { return metav1.ObjectMeta{Generation: generation} }
+	bucket := func(meta metav1.ObjectMeta, asked, admitted string, s v1alpha1.AWSStatus) *v1alpha1.S3Bucket {
+		return &v1alpha1.S3Bucket{ObjectMeta: meta, Spec: v1alpha1.S3BucketSpec{Encryption: &v1alpha1.S3Encryption{KMSKeyID: asked}}, Status: v1alpha1.S3BucketStatus{AWSStatus: s, KMSKey: admitted}}
+	}
+	withKey := func(key string) Grant {
+		return Grant{Kind: v1alpha1.KindS3Bucket, Access: v1alpha1.AccessRead, ARN: orders, Key: key, Region: "eu-west-1", Account: "111111111111"}
+	}
 	for name, row := range map[string]struct {
 		obj  runtime.Object
 		want Grant
 	}{
 		"a bucket": {
-			&v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{Encryption: &v1alpha1.S3Encryption{KMSKeyID: "k"}}, Status: v1alpha1.S3BucketStatus{AWSStatus: there}},
-			Grant{Kind: v1alpha1.KindS3Bucket, Access: v1alpha1.AccessRead, ARN: orders, Key: "k", Region: "eu-west-1", Account: "111111111111"},
+			bucket(at(2), "k", "k", there), withKey("k"),
 		},
+		"a key that is asked for and not admitted":      {bucket(at(2), "other", "", there), withKey("")},
+		"another key is asked for than AWS has":         {bucket(at(3), "other", "k", settled), withKey("k")},
+		"a status of before it had the key":             {bucket(at(2), "k", "", settled), withKey("k")},
+		"such a status, and an edit that is not in AWS": {bucket(at(3), "k", "", settled), withKey("")},
 		"a queue": {
-			&v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{KMSMasterKeyID: "k"}, Status: v1alpha1.SQSQueueStatus{AWSStatus: there}},
+			&v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{KMSMasterKeyID: "k"}, Status: v1alpha1.SQSQueueStatus{AWSStatus: there, KMSKey: "k"}},
 			Grant{Kind: v1alpha1.KindSQSQueue, Access: v1alpha1.AccessRead, ARN: orders, Key: "k", Region: "eu-west-1", Account: "111111111111"},
 		},
 		"a topic": {
-			&v1alpha1.SNSTopic{Spec: v1alpha1.SNSTopicSpec{KMSMasterKeyID: "k"}, Status: v1alpha1.SNSTopicStatus{AWSStatus: there}},
+			&v1alpha1.SNSTopic{Spec: v1alpha1.SNSTopicSpec{KMSMasterKeyID: "k"}, Status: v1alpha1.SNSTopicStatus{AWSStatus: there, KMSKey: "k"}},
 			Grant{Kind: v1alpha1.KindSNSTopic, Access: v1alpha1.AccessRead, ARN: orders, Key: "k", Region: "eu-west-1", Account: "111111111111"},
 		},
 		"one that is not in AWS yet": {&v1alpha1.S3Bucket{}, Grant{}},

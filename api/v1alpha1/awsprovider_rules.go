@@ -50,6 +50,23 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedSecurityGroups []string `json:"allowedSecurityGroups,omitempty"`
+	// allowedKeyPairs are the names of the key pairs that every namespace can launch machines with; * for all.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	// +listType=set
+	// +optional
+	AllowedKeyPairs []string `json:"allowedKeyPairs,omitempty"`
+	// allowedParameterGroups are the names of the parameter groups that every namespace can give to its databases; * for all. AWS's own
+	// groups (default.…) need not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	// +listType=set
+	// +optional
+	AllowedParameterGroups []string `json:"allowedParameterGroups,omitempty"`
 	// allowedInstanceProfiles are the names or ARNs of instance profiles whose roles every namespace can give to its
 	// machines; * for all.
 	// +kubebuilder:validation:MinItems=1

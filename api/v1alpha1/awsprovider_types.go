@@ -116,6 +116,12 @@ type WorkloadIdentity struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	BoundaryARN string `json:"boundaryARN,omitempty"`
+	// maxPerNamespace is how many AccessBindings a namespace may have by this AWSProvider, those that its WebApps make among them; 100 if left
+	// out. Each takes an EKS Pod Identity association, or with IRSA an IAM role, of which AWS has room for so many in all.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=5000
+	// +optional
+	MaxPerNamespace *int32 `json:"maxPerNamespace,omitempty"`
 }
 
 // WorkloadIdentityMode is a way in which Pods get rights.
@@ -131,6 +137,17 @@ const (
 
 // GivesRights reports whether Pods get rights in the account.
 func (w *WorkloadIdentity) GivesRights() bool { return w != nil && w.Mode != WorkloadIdentityNone }
+
+// defaultShare is how many AccessBindings a namespace may have where nothing else is said.
+const defaultShare = 100
+
+// Share returns how many AccessBindings a namespace may have.
+func (w *WorkloadIdentity) Share() int {
+	if w == nil || w.MaxPerNamespace == nil {
+		return defaultShare
+	}
+	return int(*w.MaxPerNamespace)
+}
 
 // NamesCluster reports whether it says which EKS cluster Portico runs in, of the AWSProvider's own account.
 func (w *WorkloadIdentity) NamesCluster() bool {
@@ -216,7 +233,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
 // +kubebuilder:metadata:annotations="portico.dev/icon=account"
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
-// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,workloadIdentity,mode,clusterName,oidcProviderARN,boundaryARN,endpoint,endpoints,s3,sqs,sns,sts"
+// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedKeyPairs,allowedParameterGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,workloadIdentity,mode,clusterName,oidcProviderARN,boundaryARN,maxPerNamespace,endpoint,endpoints,s3,sqs,sns,sts"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {

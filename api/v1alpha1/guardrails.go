@@ -143,6 +143,23 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedSecurityGroups []string `json:"allowedSecurityGroups,omitempty"`
+	// allowedKeyPairs are the names of the key pairs that the team's machines can be launched with.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	// +listType=set
+	// +optional
+	AllowedKeyPairs []string `json:"allowedKeyPairs,omitempty"`
+	// allowedParameterGroups are the names of the parameter groups that the team's databases can have. AWS's own groups (default.…) need
+	// not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	// +listType=set
+	// +optional
+	AllowedParameterGroups []string `json:"allowedParameterGroups,omitempty"`
 	// allowedInstanceProfiles are the names or ARNs of the instance profiles that the team's machines can have.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200

@@ -201,6 +201,9 @@ type S3BucketStatus struct {
 	// bucketDomainName is the bucket's host name in its region; on a custom endpoint the endpoint's host, and the bucket below it.
 	// +optional
 	BucketDomainName string `json:"bucketDomainName,omitempty"`
+	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
+	// +optional
+	KMSKey string `json:"kmsKey,omitempty"`
 	// createdUnmarked says that S3 has created the bucket for this object, and that Portico has not seen its own tags on it since. As long as
 	// the bucket has no tags at all, it counts as this object's.
 	// +optional

@@ -76,6 +76,9 @@ type SNSTopicStatus struct {
 	// topicName is the topic's name in SNS.
 	// +optional
 	TopicName string `json:"topicName,omitempty"`
+	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
+	// +optional
+	KMSKey string `json:"kmsKey,omitempty"`
 	// subscriptions are the queues that get the topic's messages because of this object.
 	// +listType=atomic
 	// +optional

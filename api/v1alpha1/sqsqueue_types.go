@@ -134,6 +134,9 @@ type SQSQueueStatus struct {
 	// queueURL is where applications send and receive.
 	// +optional
 	QueueURL string `json:"queueURL,omitempty"`
+	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
+	// +optional
+	KMSKey string `json:"kmsKey,omitempty"`
 	// deadLetterTargetARN is the dead-letter queue in use.
 	// +optional
 	DeadLetterTargetARN string `json:"deadLetterTargetARN,omitempty"`

@@ -186,6 +186,16 @@ func (in *AWSRules) DeepCopyInto(out *AWSRules) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.AllowedKeyPairs != nil {
+		in, out := &in.AllowedKeyPairs, &out.AllowedKeyPairs
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.AllowedParameterGroups != nil {
+		in, out := &in.AllowedParameterGroups, &out.AllowedParameterGroups
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.AllowedInstanceProfiles != nil {
 		in, out := &in.AllowedInstanceProfiles, &out.AllowedInstanceProfiles
 		*out = make([]string, len(*in))
@@ -2793,6 +2803,16 @@ func (in *TeamReferences) DeepCopyInto(out *TeamReferences) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.AllowedKeyPairs != nil {
+		in, out := &in.AllowedKeyPairs, &out.AllowedKeyPairs
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.AllowedParameterGroups != nil {
+		in, out := &in.AllowedParameterGroups, &out.AllowedParameterGroups
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.AllowedInstanceProfiles != nil {
 		in, out := &in.AllowedInstanceProfiles, &out.AllowedInstanceProfiles
 		*out = make([]string, len(*in))
@@ -3356,6 +3376,11 @@ func (in *WorkloadIdentity) DeepCopyInto(out *WorkloadIdentity) {
 	if in.ClusterProviderRef != nil {
 		in, out := &in.ClusterProviderRef, &out.ClusterProviderRef
 		*out = new(LocalRef)
+		**out = **in
+	}
+	if in.MaxPerNamespace != nil {
+		in, out := &in.MaxPerNamespace, &out.MaxPerNamespace
+		*out = new(int32)
 		**out = **in
 	}
 }

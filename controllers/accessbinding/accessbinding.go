@@ -43,8 +43,10 @@ type Reconciler struct {
 	ServiceAccount func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// Others lists, past the cache, the other objects of the namespace that are not being deleted and need the same role.
 	Others func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
-	Now    func() time.Time
-	Scaled func(time.Duration) time.Duration
+	// Siblings lists, past the cache, all objects of the namespace by the same AWSProvider.
+	Siblings func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
+	Now      func() time.Time
+	Scaled   func(time.Duration) time.Duration
 }
 
 type reconciliation struct {
@@ -60,6 +62,7 @@ type reconciliation struct {
 	roleMade time.Time
 	rest     error // what is waited for beside
 	saved    bool
+	leaves   bool // an account is closed to the namespace, and what was given there is taken away
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -69,6 +72,14 @@ func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.AccessBinding
 		return err
 	}
 	return cmp.Or(r.steps().Reconcile(ctx, obj, pass), r.rest)
+}
+
+// Withdraw implements engine.Withdrawer: no pause keeps rights in an account that is closed.
+func (rec Reconciler) Withdraw(ctx context.Context, obj *v1alpha1.AccessBinding, pass *engine.Pass) error {
+	if obj.Status.AccountID == "" {
+		return nil
+	}
+	return (&reconciliation{Reconciler: rec, obj: obj, pass: pass}).withdraw(ctx)
 }
 
 // Finalize implements engine.KindReconciler: the rights go first, and the role with the last of the namespace.
@@ -104,7 +115,7 @@ const denyAll = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":
 
 // resolve makes the policy of what is there. What is not there yet holds up nothing else, and is waited for beside.
 func (r *reconciliation) resolve(ctx context.Context) (string, error) {
-	if err := r.checkServiceAccount(ctx); err != nil {
+	if err := cmp.Or(r.checkServiceAccount(ctx), r.checkShare(ctx)); err != nil {
 		if _, known := engine.AsWait(err); !known || r.obj.Status.Policy == "" {
 			return "", err
 		}

@@ -167,9 +167,10 @@ type desk struct {
 	resources map[string]external.Object
 	others    []v1alpha1.AccessBinding
 	identity  *v1alpha1.WorkloadIdentity
-	cluster   *clusterDesk // nil: the cluster is in the account of the resources
-	account   *metav1.PartialObjectMetadata
-	saves     []string // the writes before each
+	cluster   *clusterDesk                  // nil: the cluster is in the account of the resources
+	account   *metav1.PartialObjectMetadata // the ServiceAccount; nil: there is none
+	closed    string                        // the reason why the account is closed to the namespace; empty: it is open
+	saves     []string                      // the writes before each
 }
 
 func newDesk(t *testing.T) *desk {
@@ -183,6 +184,7 @@ func newDesk(t *testing.T) *desk {
 		Resources: []v1alpha1.AccessBindingResource{{Kind: "SQSQueue", Name: "orders", Access: v1alpha1.AccessWrite}},
 	}
 	return &desk{
+		account: &metav1.PartialObjectMetadata{},
 		fakeAWS: &fakeAWS{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), refuse: map[string]error{}}, t: t, obj: obj, resources: map[string]external.Object{"orders": queue},
 		identity: &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main", BoundaryARN: "arn:aws:iam::111111111111:policy/boundary"},
 	}
@@ -200,7 +202,10 @@ func (d *desk) session() *cloud.Session {
 func (d *desk) reconciler() Reconciler {
 	session := d.session()
 	return Reconciler{
-		Connect: func(context.Context, *v1alpha1.AccessBinding) (*Account, error) {
+		Connect: func(_ context.Context, obj *v1alpha1.AccessBinding) (*Account, error) {
+			if d.closed != "" && obj.DeletionTimestamp.IsZero() {
+				return nil, engine.Blocked(d.closed, "it is closed")
+			}
 			return &Account{Session: session, Roles: d.fakeAWS, Associations: d.fakeAWS, Identity: d.identity, Recheck: func(context.Context) error { return d.refuse["Recheck"] }}, nil
 		},
 		Resource: func(_ context.Context, _, _, name string) (external.Object, error) { return d.resources[name], nil },
@@ -209,7 +214,10 @@ func (d *desk) reconciler() Reconciler {
 		},
 		Cluster: d.openCluster,
 		Others:  func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) { return d.others, nil },
-		Now:     func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration { return t },
+		Siblings: func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
+			return append(slices.Clone(d.others), *d.obj), nil
+		},
+		Now: func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration { return t },
 	}
 }
 

@@ -36,7 +36,7 @@ func (r *reconciliation) deleteRole(ctx context.Context) error {
 // Of a way that is over each takes the roles along: whoever is still there leaves, too, and nobody can tell who is the last.
 func (r *reconciliation) stillNeeded(onTheWay bool, others []v1alpha1.AccessBinding) bool {
 	now, had := wayOf(r.account.Identity), given(&r.obj.Status)
-	if now.mode != had.mode || onTheWay && now != had {
+	if r.leaves || now.mode != had.mode || onTheWay && now != had {
 		return false
 	}
 	return slices.ContainsFunc(others, func(o v1alpha1.AccessBinding) bool {

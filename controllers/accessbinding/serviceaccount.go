@@ -12,11 +12,16 @@ import (
 const annotated = 30 * time.Second
 
 // checkServiceAccount refuses a ServiceAccount whose Pods have a role of somebody else's: AWS's SDKs take that one, so that these rights would do
-// nothing. One that is not there yet may have them beforehand.
+// nothing. Nothing is made for one that is not there: names alone must not use up the roles and associations that the account has room for.
 func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 	account, err := r.ServiceAccount(ctx, r.obj.Namespace, r.obj.Spec.ServiceAccountName)
-	if err != nil || account == nil {
+	switch {
+	case err != nil:
 		return err
+	case account == nil && r.obj.Status.AccountID == "":
+		return engine.Wait(v1alpha1.ReasonWaitingForServiceAccount, annotated, "there is no ServiceAccount %s in this namespace yet, and Portico gives it rights in AWS only once it exists; create it, or delete this object", r.obj.Spec.ServiceAccountName)
+	case account == nil:
+		return nil
 	}
 	r.named = account.Annotations[v1alpha1.AnnotationRoleARN]
 	if r.named == "" || r.byToken() && r.named == r.wantedRoles()[0].arn() {

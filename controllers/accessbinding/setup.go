@@ -39,7 +39,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	rec := Reconciler{
 		Connect: connect(o.Connector, ofResources), Cluster: connect(o.Connector, ofCluster),
-		Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
+		Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()), Siblings: siblingsAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
 	}
 	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
@@ -78,6 +78,9 @@ func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderU
 		if err := c.Reader.Get(ctx, client.ObjectKey{Name: use.Provider}, provider); err != nil {
 			return nil, fmt.Errorf("read the AWSProvider: %w", err)
 		}
+		if use.HasResources && !use.Deleting && !provider.DeletionTimestamp.IsZero() {
+			return nil, engine.Blocked(v1alpha1.ReasonProviderDeleting, "the AWSProvider %s is being deleted, and Pods get no rights by it any more; ask a platform admin for another one", use.Provider)
+		}
 		recheck := func(ctx context.Context) error { return c.Recheck(ctx, session, obj.Namespace) }
 		return &Account{
 			Session: session, Roles: iam.NewFromConfig(session.Config), Associations: eks.NewFromConfig(session.Config),
@@ -105,13 +108,21 @@ func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(ctx conte
 // othersAt lists, past the cache, the other objects of the namespace that share the role: one that is just made must not lose it.
 func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
+		all, err := siblingsAt(reader)(ctx, obj)
+		return slices.DeleteFunc(all, func(o v1alpha1.AccessBinding) bool {
+			return o.UID == obj.UID || !o.DeletionTimestamp.IsZero() || o.Status.Mode == v1alpha1.WorkloadIdentityIRSA
+		}), err
+	}
+}
+
+// siblingsAt lists, past the cache, the objects of the namespace that use the same AWSProvider, obj among them.
+func siblingsAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
+	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 		var all v1alpha1.AccessBindingList
 		if err := reader.List(ctx, &all, client.InNamespace(obj.Namespace)); err != nil {
-			return nil, fmt.Errorf("list the other AccessBindings: %w", err)
+			return nil, fmt.Errorf("list the AccessBindings of the namespace: %w", err)
 		}
-		return slices.DeleteFunc(all.Items, func(o v1alpha1.AccessBinding) bool {
-			return o.UID == obj.UID || !o.DeletionTimestamp.IsZero() || o.Spec.ProviderRef != obj.Spec.ProviderRef || o.Status.Mode == v1alpha1.WorkloadIdentityIRSA
-		}), nil
+		return slices.DeleteFunc(all.Items, func(o v1alpha1.AccessBinding) bool { return o.Spec.ProviderRef != obj.Spec.ProviderRef }), nil
 	}
 }
 

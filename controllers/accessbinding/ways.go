@@ -2,6 +2,9 @@ package accessbinding
 
 import (
 	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -34,17 +37,12 @@ func given(s *v1alpha1.AccessBindingStatus) way {
 	return w
 }
 
-// connect opens the accounts. Rights that were given in a way that the AWSProvider does not say any more are taken away first.
+// connect opens the accounts. Rights that are not allowed any more, or given in another way from now on, are taken away first.
 func (r *reconciliation) connect(ctx context.Context) (err error) {
-	if r.account, err = r.Connect(ctx, r.obj); err != nil {
+	if err := r.withdraw(ctx); err != nil {
 		return err
 	}
 	s, want := &r.obj.Status, wayOf(r.account.Identity)
-	if s.AccountID != "" && given(s) != want {
-		if err := r.takeAway(ctx); err != nil {
-			return err
-		}
-	}
 	r.begin(want)
 	if want.mode == "" {
 		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
@@ -52,19 +50,51 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 	if err := r.openCluster(ctx); err != nil {
 		return err
 	}
-	if s.AccountID == "" || r.inItsCluster() {
-		s.ClusterName, err = r.clusterName()
-		return err
-	}
-	if err := r.takeAway(ctx); err != nil {
-		return err
-	}
-	r.begin(want)
-	if err := r.openCluster(ctx); err != nil {
-		return err
-	}
 	s.ClusterName, err = r.clusterName()
 	return err
+}
+
+// withdraw opens the account of the resources, and takes away what is not to be any more: all rights, if an account was closed to the namespace, which the
+// error says then, and those that were given in a way, or in a cluster, that the AWSProvider does not name any more.
+func (r *reconciliation) withdraw(ctx context.Context) (err error) {
+	s := &r.obj.Status
+	if r.account, err = r.Connect(ctx, r.obj); err == nil && s.AccountID != "" {
+		err = r.openCluster(ctx)
+	}
+	switch {
+	case s.AccountID == "" || err != nil && !closed(err):
+		return err
+	case err != nil:
+		r.leaves = true
+		if r.account, err = r.Connect(ctx, r.opened()); err != nil {
+			return err
+		}
+	case given(s) == wayOf(r.account.Identity) && r.inItsCluster():
+		return nil
+	}
+	err = r.takeAway(ctx)
+	left := r.leaves
+	if r.leaves = false; err != nil || !left {
+		return err
+	}
+	_, err = r.Connect(ctx, r.obj) // which says why; or that of the cluster does
+	return err
+}
+
+// closed reports whether an error says that an account is not for the namespace any more.
+func closed(err error) bool {
+	wait, ok := engine.AsWait(err)
+	return ok && slices.Contains([]string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}, wait.Reason)
+}
+
+// opened returns the object as accounts are opened for it: one that gives back all that it has may use what is closed to its namespace.
+func (r *reconciliation) opened() *v1alpha1.AccessBinding {
+	if !r.leaves {
+		return r.obj
+	}
+	obj := r.obj.DeepCopy()
+	obj.DeletionTimestamp = &metav1.Time{Time: r.Now()}
+	return obj
 }
 
 // inItsCluster reports whether the association is in the cluster that the AWSProvider names. The AWSProvider of another account may name another one, or
@@ -97,7 +127,7 @@ func (r *reconciliation) begin(w way) {
 func (r *reconciliation) openCluster(ctx context.Context) (err error) {
 	r.cluster = r.account
 	if r.obj.Status.ClusterAccount != nil {
-		r.cluster, err = r.Cluster(ctx, r.obj)
+		r.cluster, err = r.Cluster(ctx, r.opened())
 	}
 	return err
 }
@@ -121,7 +151,7 @@ func (r *reconciliation) clusterName() (string, error) {
 	}
 }
 
-// takeAway takes the rights away that were given in a way that the AWSProvider does not say any more.
+// takeAway takes away the rights that the object has given.
 func (r *reconciliation) takeAway(ctx context.Context) error {
 	if err := r.openCluster(ctx); err != nil {
 		return err
@@ -129,8 +159,11 @@ func (r *reconciliation) takeAway(ctx context.Context) error {
 	if err := r.steps().Finalize(ctx); err != nil {
 		return err
 	}
-	s := &r.obj.Status
-	r.pass.Normal(v1alpha1.ReasonRemoved, "TakeRightsAway", "the rights by %s, which the AWSProvider gives no more", place(s.Mode, s.ClusterName))
+	s, why := &r.obj.Status, "which the AWSProvider gives no more"
+	if r.leaves {
+		why = "because the AWS account is closed to this namespace"
+	}
+	r.pass.Normal(v1alpha1.ReasonRemoved, "TakeRightsAway", "the rights by %s, %s", place(s.Mode, s.ClusterName), why)
 	s.Region, s.AccountID, s.Mode, s.ClusterName, s.ClusterAccount, s.RoleARN, s.AssociationARN, s.Policy, s.RoleUse = "", "", "", "", nil, "", "", "", nil
 	return nil
 }

@@ -115,11 +115,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		return r.finalize(ctx, before, obj, pass)
 	}
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
-		r.recordHistory(ctx, obj, pass)
-		r.sendEvents(obj, &pass.Events)
-		setPaused(obj, r.Schedule.Now())
-		r.Records.add(r.Kind, obj, passResult{at: r.Schedule.Now(), reason: v1alpha1.ReasonPaused, message: "all work on this object is stopped"})
-		return requeueOnConflict(client.IgnoreNotFound(r.patchStatus(ctx, before, obj)))
+		return r.pause(ctx, before, obj, pass)
 	}
 	if _, cascading := r.KindReconciler.(GarbageCollected); !cascading && controllerutil.AddFinalizer(obj, Finalizer) {
 		// The optimistic lock makes this the proof that obj is neither stale nor deleted.

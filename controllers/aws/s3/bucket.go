@@ -215,9 +215,10 @@ func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (e
 }
 
 // Report fills the status.
-func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string {
+func (b bucket) Report(obj *v1alpha1.S3Bucket, seen *bucketState) map[string]string {
 	b.Reserve(obj, nil)
 	s := &obj.Status
+	s.KMSKey = admittedKey(obj, seen)
 	name, region := s.BucketName, s.Region
 	s.ARN = arn(b.session.Partition, name)
 	s.BucketDomainName = domainName(b.session, name)
@@ -225,6 +226,15 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string
 		"type": "s3", "provider": "aws", "bucket": name, "region": region, "arn": s.ARN,
 		"uri": "s3://" + name, "endpoint": b.session.Services.Endpoint(s3.ServiceID),
 	}
+}
+
+// admittedKey returns the KMS key that the bucket is encrypted with and may be.
+func admittedKey(obj *v1alpha1.S3Bucket, seen *bucketState) string {
+	if obj.Spec.Encryption == nil {
+		return ""
+	}
+	have, _ := seen.config[encryption.path].(sse)
+	return external.Admitted(obj.Status.KMSKey, obj.Spec.Encryption.KMSKeyID, have.key)
 }
 
 // domainName returns where the bucket is reached, as the SDK reaches it: by a host of its own in AWS, whose name ends otherwise in each partition,

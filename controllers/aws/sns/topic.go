@@ -152,6 +152,7 @@ func tagCommand(session *cloud.Session, arn string, tags map[string]string) stri
 func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]string {
 	t.Reserve(obj, nil)
 	s := &obj.Status
+	s.KMSKey = external.Admitted(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
 	s.ARN, s.Subscriptions = seen.ID, t.made(seen)
 	return map[string]string{
 		"type": "sns", "provider": "aws", "topic": s.TopicName, "arn": s.ARN, "region": s.Region, "endpoint": t.Session.Services.Endpoint(sns.ServiceID),

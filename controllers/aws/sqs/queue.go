@@ -128,6 +128,7 @@ func tagCommand(session *cloud.Session, url string, tags map[string]string) stri
 func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]string {
 	q.Reserve(obj, nil)
 	s := &obj.Status
+	s.KMSKey = external.Admitted(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
 	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.Session.ARN("sqs", s.QueueName), seen.ID, q.target
 	return map[string]string{
 		"type": "sqs", "provider": "aws", "queue": s.QueueName, "uri": seen.ID, "url": seen.ID, "arn": s.ARN,

@@ -1,0 +1,146 @@
+package accessbinding
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+var closings = []string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}
+
+// An account that is closed to a namespace takes its rights from the Pods first, and says then that it is closed.
+func TestAClosedAccountTakesRightsAway(t *testing.T) {
+	for _, reason := range closings {
+		d := newDesk(t)
+		if err := d.settle(); err != nil {
+			t.Fatal(err)
+		}
+		d.writes, d.closed = nil, reason
+		d.others = []v1alpha1.AccessBinding{{}} // leaves, too, and nobody can tell who is the last
+		for range 2 {
+			if got := reasonOf(d.pass()); got != reason {
+				t.Errorf("%s: says %s", reason, got)
+			}
+		}
+		d.wrote("DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole")
+		if s := d.obj.Status; s.AccountID != "" || s.Policy != "" || s.RoleARN != "" || s.AssociationARN != "" {
+			t.Errorf("%s: the status says %+v", reason, s)
+		}
+		d.closed = ""
+		if err := d.settle(); err != nil || d.association == nil {
+			t.Errorf("%s: opened again: %v", reason, err)
+		}
+	}
+}
+
+// What cannot be read, or taken away, takes nothing from the status: it is tried again.
+func TestTroubleIsNoClosing(t *testing.T) {
+	d := newDesk(t)
+	_ = d.settle()
+	d.writes, d.closed = nil, v1alpha1.ReasonProviderNotReady
+	if got := reasonOf(d.pass()); got != v1alpha1.ReasonProviderNotReady || d.association == nil || d.obj.Status.AccountID == "" {
+		t.Errorf("%s: %+v", got, d.obj.Status)
+	}
+	d.closed, d.refuse["DeletePodIdentityAssociation"] = v1alpha1.ReasonProviderNotAllowed, code("AccessDenied")
+	if err := d.pass(); err == nil || d.obj.Status.AccountID == "" {
+		t.Errorf("%v: %+v", err, d.obj.Status)
+	}
+	d.wrote()
+}
+
+// A pause keeps no rights in a closed account, and touches nothing else.
+func TestAPauseKeepsNothingThatIsNotAllowed(t *testing.T) {
+	for _, reason := range append([]string{""}, closings...) {
+		d := newDesk(t)
+		_ = d.settle()
+		d.writes, d.closed = nil, reason
+		d.obj.Spec.Resources = nil // which a paused object does not follow
+		for range 2 {
+			_ = d.reconciler().Withdraw(t.Context(), d.obj, engine.NewPass(nil))
+		}
+		if reason == "" {
+			d.wrote()
+		} else {
+			d.wrote("DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole")
+		}
+	}
+	d := newDesk(t)
+	_ = d.settle()
+	d.writes, d.identity = nil, nil
+	if err := d.reconciler().Withdraw(t.Context(), d.obj, engine.NewPass(nil)); err != nil || d.association != nil {
+		t.Errorf("an account that gives no rights any more: %v", err)
+	}
+}
+
+// Nothing is made for a ServiceAccount that is not there; one that goes keeps what it was given.
+func TestNothingIsMadeForAServiceAccountThatIsNotThere(t *testing.T) {
+	d := newDesk(t)
+	d.account = nil
+	if err := d.pass(); reasonOf(err) != v1alpha1.ReasonWaitingForServiceAccount || !strings.Contains(err.Error(), "no ServiceAccount worker") {
+		t.Error(err)
+	}
+	d.wrote()
+	d.account = &metav1.PartialObjectMetadata{}
+	if err := d.settle(); err != nil {
+		t.Error(err)
+	}
+	d.writes, d.account = nil, nil
+	if err := d.settle(); err != nil {
+		t.Errorf("later: %v", err)
+	}
+	d.wrote()
+}
+
+// A namespace has a share of what the account has room for: who has rights keeps them, and the older of the others come first.
+func TestANamespaceHasAShare(t *testing.T) {
+	two := int32(2)
+	holder := func(n int) v1alpha1.AccessBinding {
+		return v1alpha1.AccessBinding{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("holder-", n), UID: types.UID(fmt.Sprint(n))}, Status: v1alpha1.AccessBindingStatus{AccountID: "1"}}
+	}
+	waiting := func(age time.Duration) v1alpha1.AccessBinding {
+		return v1alpha1.AccessBinding{ObjectMeta: metav1.ObjectMeta{Name: "waiting", UID: "w", CreationTimestamp: metav1.Time{Time: time.Unix(1000, 0).Add(-age)}}}
+	}
+	for name, row := range map[string]struct {
+		others  []v1alpha1.AccessBinding
+		most    *int32
+		refused bool
+	}{
+		"it is the only one":                 {nil, &two, false},
+		"there is room for one more":         {[]v1alpha1.AccessBinding{holder(1)}, &two, false},
+		"there is none":                      {[]v1alpha1.AccessBinding{holder(1), holder(2)}, &two, true},
+		"an older one waits for the last":    {[]v1alpha1.AccessBinding{holder(1), waiting(time.Hour)}, &two, true},
+		"a younger one waits for the last":   {[]v1alpha1.AccessBinding{holder(1), waiting(-time.Hour)}, &two, false},
+		"none is allowed":                    {nil, new(int32), true},
+		"by default there is room for some":  {[]v1alpha1.AccessBinding{holder(1), holder(2)}, nil, false},
+		"there is an end to that, of course": {many(holder, 100), nil, true},
+	} {
+		d := newDesk(t)
+		d.obj.CreationTimestamp = metav1.Time{Time: time.Unix(1000, 0)}
+		d.others, d.identity.MaxPerNamespace = row.others, row.most
+		err := d.settle()
+		if refused := reasonOf(err) == v1alpha1.ReasonQuotaExceeded; refused != row.refused || refused && (len(d.writes) > 0 || !strings.Contains(err.Error(), "maxPerNamespace")) {
+			t.Errorf("%s: %v, wrote %v", name, err, d.writes)
+		}
+	}
+	d := newDesk(t)
+	_ = d.settle()
+	d.writes, d.others, d.identity.MaxPerNamespace = nil, many(holder, 10), &two
+	if err := d.settle(); err != nil {
+		t.Errorf("a share that got smaller takes from one who has: %v", err)
+	}
+	d.wrote()
+}
+
+func many(one func(int) v1alpha1.AccessBinding, n int) (all []v1alpha1.AccessBinding) {
+	for i := range n {
+		all = append(all, one(i))
+	}
+	return all
+}

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Withdrawer is a KindReconciler that gives rights to others. Whoever may edit an object may pause it, so that a pause must keep no right that is not allowed
+// any more.
+type Withdrawer[T Object] interface {
+	// Withdraw takes away what the paused obj has given and may not give any more, and does nothing else.
+	Withdraw(ctx context.Context, obj T, pass *Pass) error
+}
+
+// pause leaves obj alone, but for what it has given and may not give any more.
+func (r *Reconciler[T]) pause(ctx context.Context, before, obj T, pass *Pass) (ctrl.Result, error) {
+	r.recordHistory(ctx, obj, pass)
+	var withdrawn error
+	if w, gives := r.KindReconciler.(Withdrawer[T]); gives {
+		withdrawn = w.Withdraw(ctx, obj, pass)
+	}
+	r.sendEvents(obj, &pass.Events)
+	setPaused(obj, r.Schedule.Now())
+	r.Records.add(r.Kind, obj, passResult{at: r.Schedule.Now(), reason: v1alpha1.ReasonPaused, message: "all work on this object is stopped"})
+	result, err := requeueOnConflict(client.IgnoreNotFound(r.patchStatus(ctx, before, obj)))
+	if wait, ok := AsWait(withdrawn); ok {
+		return ctrl.Result{RequeueAfter: r.Schedule.poll(wait.After)}, err
+	}
+	if err == nil {
+		err = withdrawn
+	}
+	return result, err
+}
