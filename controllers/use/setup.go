@@ -65,7 +65,7 @@ func enqueueReferred() handler.TypedEventHandler[client.Object, Request] {
 
 func add(q queue, user client.Object) {
 	for _, r := range user.(watch.Referrer).References() {
-		q.Add(Request{Kind: r.Kind, NamespacedName: types.NamespacedName{Namespace: user.GetNamespace(), Name: r.Name}})
+		q.Add(Request{Kind: r.Kind, NamespacedName: types.NamespacedName{Namespace: user.GetNamespace(), Name: r.Name}, Follow: true})
 	}
 }
 

@@ -29,6 +29,8 @@ const retryAtWork = 100 * time.Millisecond
 type Request struct {
 	Kind string
 	types.NamespacedName
+	// Follow says that what the object names, and what that names, is to be marked anew, too: it may be in a circle with the object, or not any more.
+	Follow bool
 }
 
 // marker keeps the marks of all kinds. A change of a user leads to a look at the cache and, if the mark differs, to one
@@ -40,9 +42,26 @@ type marker struct {
 	atWork func(kind string, of types.NamespacedName) bool
 }
 
-// Reconcile brings one mark up to date.
+// Reconcile brings one mark up to date, or those of all that an object leads to.
 func (m *marker) Reconcile(ctx context.Context, req Request) (ctrl.Result, error) {
-	obj := m.used[req.Kind].DeepCopyObject().(engine.Object)
+	result, err := m.mark(ctx, req)
+	if err != nil || !req.Follow {
+		return result, err
+	}
+	led, err := m.leadsTo(ctx, req)
+	for ref := range led {
+		again, failed := m.mark(ctx, Request{Kind: ref.Kind, NamespacedName: types.NamespacedName{Namespace: req.Namespace, Name: ref.Name}})
+		result.RequeueAfter, err = max(result.RequeueAfter, again.RequeueAfter), cmp.Or(err, failed)
+	}
+	return result, err
+}
+
+func (m *marker) mark(ctx context.Context, req Request) (ctrl.Result, error) {
+	proto, used := m.used[req.Kind]
+	if !used {
+		return ctrl.Result{}, nil
+	}
+	obj := proto.DeepCopyObject().(engine.Object)
 	if found, err := engine.Find(ctx, m.mgr.GetCache(), req.NamespacedName, obj); !found {
 		return ctrl.Result{}, err
 	}
@@ -81,13 +100,18 @@ func orNull(v any) any {
 }
 
 // usersOf returns the objects that name the one of req, sorted. One that is being deleted counts no more, nor does what a WebApp
-// made for itself, and an object does not keep itself.
+// made for itself. An object does not keep itself, and neither does one that it leads to itself: of a circle each would keep the others for ever.
 func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.ObjectRef, err error) {
+	led, err := m.leadsTo(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	itself := v1alpha1.ObjectRef{Kind: req.Kind, Name: req.Name}
 	for _, proto := range m.users {
 		kind := watch.KindOf(m.mgr, proto)
 		err := watch.Each(ctx, m.mgr, proto, func(o client.Object) {
 			one := v1alpha1.ObjectRef{Kind: kind, Name: o.GetName()}
-			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && one != (v1alpha1.ObjectRef{Kind: req.Kind, Name: req.Name}) {
+			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && one != itself && !led[one] {
 				all = append(all, one)
 			}
 		}, watch.Naming(req.Kind, req.NamespacedName))
@@ -99,4 +123,33 @@ func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.Objec
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return slices.Compact(all), nil
+}
+
+// mostLed bounds how many objects a chain of names is followed over.
+const mostLed = 1000
+
+// leadsTo returns all that the object of req names, and what that names, and so on.
+func (m *marker) leadsTo(ctx context.Context, req Request) (map[v1alpha1.ObjectRef]bool, error) {
+	led, open := map[v1alpha1.ObjectRef]bool{}, []v1alpha1.ObjectRef{{Kind: req.Kind, Name: req.Name}}
+	for ; len(open) > 0 && len(led) < mostLed; open = open[1:] {
+		i := slices.IndexFunc(m.users, func(u watch.Referrer) bool { return watch.KindOf(m.mgr, u) == open[0].Kind })
+		if i < 0 {
+			continue // its kind names nothing
+		}
+		obj := m.users[i].DeepCopyObject().(watch.Referrer)
+		found, err := engine.Find(ctx, m.mgr.GetCache(), types.NamespacedName{Namespace: req.Namespace, Name: open[0].Name}, obj)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		for _, ref := range obj.References() {
+			if !led[ref] {
+				led[ref] = true
+				open = append(open, ref)
+			}
+		}
+	}
+	return led, nil
 }

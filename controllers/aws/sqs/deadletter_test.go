@@ -1,11 +1,13 @@
 package sqs
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -48,6 +50,41 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 		case row.want == "" && (err != nil || !strings.Contains(a.Initial(obj)[redrivePolicy], ":dead")):
 			t.Errorf("%s: %v, %v", name, err, a.Initial(obj))
 		case row.want != "" && (wait == nil || wait.Reason != row.want || wait.Stalled != row.stalled):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Queues that wait for each other are told so, whoever of them is looked at, and whoever waits for one of them.
+func TestDeadLetterQueuesInACircle(t *testing.T) {
+	names := func(name, dead string) *v1alpha1.SQSQueue {
+		return object(func(q *v1alpha1.SQSQueue) {
+			q.Name, q.UID = name, types.UID(name)
+			if dead != "" {
+				q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: dead}, MaxReceiveCount: 3}
+			}
+		})
+	}
+	long := []client.Object{}
+	for n := range 150 {
+		long = append(long, names(fmt.Sprint("q", n), fmt.Sprint("q", n+1)))
+	}
+	for name, row := range map[string]struct {
+		obj    *v1alpha1.SQSQueue
+		others []client.Object
+		want   string // in the message; empty: it only waits
+	}{
+		"two":                       {names("a", "b"), []client.Object{names("b", "a")}, "in a circle: a → b → a."},
+		"three":                     {names("a", "b"), []client.Object{names("b", "c"), names("c", "a")}, "in a circle: a → b → c → a."},
+		"one that leads to it":      {names("d", "a"), []client.Object{names("a", "b"), names("b", "a")}, "in a circle: d → a → b → a."},
+		"one that waits for itself": {names("d", "a"), []client.Object{names("a", "a")}, "in a circle: d → a → a."},
+		"a chain":                   {names("a", "b"), []client.Object{names("b", "c"), names("c", "")}, ""},
+		"a chain without an end":    {names("a", "b"), []client.Object{names("b", "c")}, ""},
+		"a very long chain":         {names("a", "q0"), long, ""},
+	} {
+		err := adapter(t, &fakeSQS{}, row.others...).Resolve(t.Context(), row.obj)
+		wait, _ := engine.AsWait(err)
+		if wait == nil || wait.Stalled != (row.want != "") || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

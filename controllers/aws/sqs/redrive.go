@@ -1,12 +1,15 @@
 package sqs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
@@ -56,7 +59,35 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 	if err != nil {
 		return "", err
 	}
-	return deadLetterLookup.ARN(q.Session, target)
+	arn, err := deadLetterLookup.ARN(q.Session, target)
+	if wait, waits := engine.AsWait(err); waits && !wait.Stalled {
+		return "", cmp.Or(q.circle(ctx, obj, target), err)
+	}
+	return arn, err
+}
+
+// mostInChain bounds how far a chain of dead-letter queues is followed.
+const mostInChain = 100
+
+// circle returns an error if a queue that is waited for waits, over others or not, for itself or for obj: nothing of that comes to an end by itself.
+func (q *queue) circle(ctx context.Context, obj, next *v1alpha1.SQSQueue) error {
+	chain := []string{obj.Name}
+	for len(chain) < mostInChain {
+		chain = append(chain, next.Name)
+		refs := next.References()
+		if len(refs) == 0 {
+			return nil
+		}
+		if slices.Contains(chain, refs[0].Name) {
+			return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queues wait for each other in a circle: %s. Take spec.deadLetterQueue out of one of them, or name another queue there", strings.Join(append(chain, refs[0].Name), " → "))
+		}
+		found := &v1alpha1.SQSQueue{}
+		if there, err := engine.Find(ctx, q.kube.Reader, client.ObjectKey{Namespace: obj.Namespace, Name: refs[0].Name}, found); !there {
+			return err
+		}
+		next = found
+	}
+	return nil
 }
 
 func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
