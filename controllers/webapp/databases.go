@@ -3,10 +3,14 @@ package webapp
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -21,14 +25,40 @@ func userOf(b v1alpha1.WebAppBinding) v1alpha1.BindingUser {
 	return cmp.Or(b.User, v1alpha1.BindingUserMaster)
 }
 
-// userName returns the name of the DatabaseUser that a binding makes.
-func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string { return app.Name + "-" + b.Name }
+// longestUserName bounds the name of a DatabaseUser, so that people can read it.
+const longestUserName = 63
+
+// userName returns the name of the DatabaseUser that a binding makes. The hash tells apart what the two names joined would not: the application shop with the
+// database eu-orders, and the application shop-eu with the database orders.
+func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
+	sum := sha256.Sum256([]byte(app.Name + "/" + b.Name))
+	hash := "-" + hex.EncodeToString(sum[:4])
+	name := formerUserName(app, b)
+	return strings.TrimRight(name[:min(len(name), longestUserName-len(hash))], "-.") + hash
+}
+
+// formerUserName returns the name that earlier versions gave. What goes by it keeps it: another name would be another user in the database.
+func formerUserName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string { return app.Name + "-" + b.Name }
+
+// userNameOf returns the name of the DatabaseUser of a binding, which an earlier version may have made.
+func (r *reconciliation) userNameOf(ctx context.Context, b v1alpha1.WebAppBinding) (string, error) {
+	user, former := &v1alpha1.DatabaseUser{}, formerUserName(r.app, b)
+	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(former), user)
+	if found && metav1.IsControlledBy(user, r.app) && user.DeletionTimestamp.IsZero() && user.Spec.DatabaseRef.Name == b.Name {
+		return former, nil
+	}
+	return userName(r.app, b), err
+}
 
 // bindUser gives the application a user of its own in a database, and returns the user's connection details. The first Pods with them wait until
 // the user is Ready; those that run with others, such as the master user's, run on until then.
 func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding) (*v1alpha1.Binding, error) {
+	name, err := r.userNameOf(ctx, b)
+	if err != nil {
+		return nil, err
+	}
 	user := &v1alpha1.DatabaseUser{}
-	if err := r.objects.Apply(ctx, databaseUser(r.app, b), user); err != nil {
+	if err := r.objects.Apply(ctx, databaseUser(r.app, name, b), user); err != nil {
 		return nil, err
 	}
 	s := &user.Status
@@ -73,7 +103,7 @@ func (r *reconciliation) dropUsers(ctx context.Context) error {
 			continue // the new bindings are waited for
 		}
 		if slices.ContainsFunc(r.app.Spec.Bindings, func(b v1alpha1.WebAppBinding) bool {
-			return userOf(b) == v1alpha1.BindingUserOwn && userName(r.app, b) == name
+			return userOf(b) == v1alpha1.BindingUserOwn && b.Name == all.Items[i].Spec.DatabaseRef.Name && (name == userName(r.app, b) || name == formerUserName(r.app, b))
 		}) {
 			continue
 		}
@@ -87,8 +117,8 @@ func (r *reconciliation) dropUsers(ctx context.Context) error {
 }
 
 // databaseUser declares the application's user in a database.
-func databaseUser(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) map[string]any {
-	return request(app, v1alpha1.KindDatabaseUser, userName(app, b), map[string]any{
+func databaseUser(app *v1alpha1.WebApp, name string, b v1alpha1.WebAppBinding) map[string]any {
+	return request(app, v1alpha1.KindDatabaseUser, name, map[string]any{
 		"databaseRef": map[string]any{"name": b.Name}, "access": string(cmp.Or(b.Access, v1alpha1.AccessReadWrite)),
 	})
 }

@@ -1,12 +1,15 @@
 package webapp_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -20,11 +23,14 @@ func signsIn(user v1alpha1.BindingUser, access v1alpha1.BindingAccess) app {
 	})
 }
 
+// ownUser is the DatabaseUser of the app shop for the database ledger.
+const ownUser = "shop-ledger-438a5c3d"
+
 // databaseUser returns the app's; nil if there is none.
 func (l *life) databaseUser() *v1alpha1.DatabaseUser {
 	l.t.Helper()
 	u := &v1alpha1.DatabaseUser{}
-	err := l.Others.Get(l.t.Context(), client.ObjectKey{Namespace: l.app.Namespace, Name: "shop-ledger"}, u)
+	err := l.Others.Get(l.t.Context(), client.ObjectKey{Namespace: l.app.Namespace, Name: ownUser}, u)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -41,7 +47,7 @@ func (l *life) userIs(reason, text string) {
 	before := u.DeepCopy()
 	u.Status.Ready, u.Status.ObservedGeneration = reason == "InSync", u.Generation
 	if u.Status.Ready {
-		u.Status.Binding = &v1alpha1.Binding{Name: "shop-ledger-binding", Keys: []string{"uri"}, ResourceVersion: "1"}
+		u.Status.Binding = &v1alpha1.Binding{Name: ownUser + "-binding", Keys: []string{"uri"}, ResourceVersion: "1"}
 	}
 	u.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, Message: text, LastTransitionTime: metav1.Now()}}
 	if err := l.Others.Status().Patch(l.t.Context(), u, client.MergeFrom(before)); err != nil {
@@ -62,14 +68,14 @@ func (l *life) secret() string {
 
 func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, v1alpha1.AccessRead))
-	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: it is not checked yet")
+	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser "+ownUser+" to be Ready: it is not checked yet")
 	u := l.databaseUser()
 	if u == nil || u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead || !metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
 		t.Fatalf("asks for %+v", u)
 	}
 	l.userIs("InSync", "")
 	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
-	if got := l.secret(); got != "shop-ledger-binding" || l.app.Status.Bindings[0].User != v1alpha1.BindingUserOwn {
+	if got := l.secret(); got != ownUser+"-binding" || l.app.Status.Bindings[0].User != v1alpha1.BindingUserOwn {
 		t.Errorf("the Pods have the Secret %s, noted as %+v", got, l.app.Status.Bindings)
 	}
 	before := l.databaseUser()
@@ -97,14 +103,14 @@ func TestPodsKeepTheMasterUserUntilTheirOwnIsReady(t *testing.T) {
 	l.app.Spec.Bindings[0].User = v1alpha1.BindingUserOwn
 	_ = l.sync()
 	l.userIs("NoNetworkPath", "no way to the database")
-	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: no way to the database. "+
+	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser "+ownUser+" to be Ready: no way to the database. "+
 		"With user: Master in this binding the application signs in as the database's master user, who can do everything in it")
 	if got := l.secret(); got != "ledger-binding" {
 		t.Errorf("the Pods have the Secret %s already", got)
 	}
 	l.userIs("InSync", "")
 	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
-	if got := l.secret(); got != "shop-ledger-binding" {
+	if got := l.secret(); got != ownUser+"-binding" {
 		t.Errorf("the Pods have the Secret %s still", got)
 	}
 }
@@ -163,13 +169,55 @@ func TestTheUserStaysWhileOtherBindingsAreWaitedFor(t *testing.T) {
 
 func TestAUserOfThatNameWhichIsNotOursIsLeftAlone(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
-	if err := l.Create(t.Context(), &v1alpha1.DatabaseUser{ObjectMeta: at("shop-ledger")}); err != nil {
+	if err := l.Create(t.Context(), &v1alpha1.DatabaseUser{ObjectMeta: at(ownUser)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.sync(); err == nil || !strings.Contains(err.Error(), "DatabaseUser shop-ledger exists already and is left alone") {
+	if err := l.sync(); err == nil || !strings.Contains(err.Error(), "DatabaseUser "+ownUser+" exists already and is left alone") {
 		t.Errorf("%v", err)
 	}
 	if u := l.databaseUser(); u.Spec.DatabaseRef.Name != "" {
 		t.Errorf("changed to %+v", u.Spec)
+	}
+}
+
+// Two names that are joined do not make one name twice, and a long one is cut.
+func TestApplicationsDoNotShareTheNameOfAUser(t *testing.T) {
+	long := strings.Repeat("very-long-name.", 20)[:253]
+	seen := map[string]string{}
+	for _, of := range [][2]string{{"shop", "eu-orders"}, {"shop-eu", "orders"}, {"shop", "eu"}, {"shop", long}, {"shop", long[:252]}, {"a", "b-c"}, {"a-b", "c"}, {"a.b", "c"}, {"a", "b.c"}} {
+		named := signsIn(v1alpha1.BindingUserOwn, "")
+		named.Name, named.UID, named.Spec.Bindings[0].Name = of[0], types.UID(of[0]), of[1]
+		l := begin(t, named)
+		_ = l.sync()
+		var all v1alpha1.DatabaseUserList
+		if err := l.Others.List(t.Context(), &all); err != nil || len(all.Items) != 1 {
+			t.Fatalf("%v: %d users, %v", of, len(all.Items), err)
+		}
+		name := all.Items[0].Name
+		if other, taken := seen[name]; taken || len(name) > 63 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+			t.Errorf("%v: %s, as of %s", of, name, other)
+		}
+		seen[name] = strings.Join(of[:], "/")
+	}
+}
+
+// A user that an earlier version has made keeps its name, and so its user in the database; one of another database that happens to have that name is
+// left alone.
+func TestAUserOfAnEarlierVersionKeepsItsName(t *testing.T) {
+	for _, database := range []string{"ledger", "another"} {
+		l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
+		_ = l.sync()
+		former := &v1alpha1.DatabaseUser{ObjectMeta: at("shop-ledger"), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: database}}}
+		former.Labels, former.OwnerReferences = l.databaseUser().Labels, l.databaseUser().OwnerReferences
+		if err := cmp.Or(l.Others.Delete(t.Context(), l.databaseUser()), l.Others.Create(t.Context(), former)); err != nil {
+			t.Fatal(err)
+		}
+		_ = l.sync()
+		if made := l.databaseUser() != nil; made != (database == "another") {
+			t.Errorf("of the database %s: another user is made: %v", database, made)
+		}
+		if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(former), former); database == "ledger" && err != nil {
+			t.Error(err)
+		}
 	}
 }

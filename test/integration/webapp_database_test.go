@@ -38,8 +38,11 @@ func TestAnApplicationSignsInAsItsOwnUser(t *testing.T) {
 		_, err := db.ExecContext(t.Context(), "INSERT INTO entries VALUES (2)")
 		return err != nil, "it writes still"
 	})
-	user := &v1alpha1.DatabaseUser{}
-	user.Namespace, user.Name = app.Namespace, "shop-ledger"
+	users := &v1alpha1.DatabaseUserList{}
+	if err := c.List(t.Context(), users, client.InNamespace(app.Namespace)); err != nil || len(users.Items) != 1 {
+		t.Fatalf("%d users, %v", len(users.Items), err)
+	}
+	user := &users.Items[0]
 	edit(t, c, app, func(a *v1alpha1.WebApp) {
 		a.Spec.Bindings[0].User, a.Spec.Bindings[0].Access = v1alpha1.BindingUserMaster, ""
 	})
