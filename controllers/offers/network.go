@@ -19,7 +19,7 @@ const page = 200
 func Subnets(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]Item, error) {
 	var items []Item
 	pages := ec2.NewDescribeSubnetsPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeSubnetsInput{MaxResults: aws.Int32(page)})
-	for pages.HasMorePages() && len(items) < longest {
+	for pages.HasMorePages() && len(items) < Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, cloud.Explain(err)
@@ -37,7 +37,7 @@ func Subnets(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([
 func SecurityGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]Item, error) {
 	var items []Item
 	pages := ec2.NewDescribeSecurityGroupsPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeSecurityGroupsInput{MaxResults: aws.Int32(page)})
-	for pages.HasMorePages() && len(items) < longest {
+	for pages.HasMorePages() && len(items) < Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, cloud.Explain(err)

@@ -24,8 +24,10 @@ var ErrUnknown = errors.New("nothing can be listed for this field")
 const (
 	// lives is how long a list is good: what admins add to an account shows after that time.
 	lives = 5 * time.Minute
-	// most bounds the lists that are kept, and longest the items of one.
-	most, longest = 128, 3000
+	// most bounds the lists that are kept.
+	most = 128
+	// Longest bounds the items of one list, and of what is read for it.
+	Longest = 3000
 )
 
 // Item is one value that an account has.
@@ -112,7 +114,7 @@ func (l *Lists) List(ctx context.Context, q operatorapi.OfferQuery) ([]operatora
 	if err != nil {
 		return nil, err
 	}
-	offered = offered[:min(len(offered), longest)]
+	offered = offered[:min(len(offered), Longest)]
 	l.recent.Put(k, offered)
 	return offered, nil
 }

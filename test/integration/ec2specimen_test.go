@@ -64,7 +64,7 @@ var machines = register(specimen{
 		{"imageSSMParameter", `{"imageID":"","imageSSMParameter":"/portico/images/nowhere"}`, "ImageParameterNotFound", false},
 		{"subnetID", `{"subnetID":"subnet-0123456789abcdef0"}`, "ReferenceNotAllowed", false},
 		{"securityGroupIDs[]", `{"securityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
-		{"keyName", `{"keyName":"nowhere"}`, "InvalidSpec", false},
+		{"keyName", `{"keyName":"nowhere"}`, "ReferenceNotAllowed", false},
 		{"iamInstanceProfile", `{"iamInstanceProfile":"nowhere"}`, "ReferenceNotAllowed", true},
 		{"blockDeviceMappings[].kmsKeyID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","volumeSize":1,"kmsKeyID":"alias/nowhere"}]}`, "ReferenceNotAllowed", false},
 		{"blockDeviceMappings[].snapshotID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","snapshotID":"snap-0123456789abcdef0"}]}`, "SnapshotNotAllowed", false},

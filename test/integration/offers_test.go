@@ -86,11 +86,14 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	s.tag(ours, ns)
 	s.tag(theirs, "search")
 	image, _ := s.disk()
-	for _, name := range []string{"everybodys", "of-search"} {
+	for _, name := range []string{"nobodys", "ours", "of-search"} {
 		made, err := s.ec2.CreateKeyPair(t.Context(), &ec2.CreateKeyPairInput{KeyName: aws.String(name)})
 		s.must(err)
 		if name == "of-search" {
 			s.tag(*made.KeyPairId, "search")
+		}
+		if name == "ours" {
+			s.tag(*made.KeyPairId, ns)
 		}
 	}
 	vpcs, err := s.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
@@ -106,6 +109,11 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 		s.must(err)
 	}
 
+	for _, name := range []string{"tuned", "theirs"} {
+		_, err := db.CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"), Description: &name})
+		s.must(err)
+	}
+
 	d := offerDesk{o, t, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience), ns, p.Name}
 	const vm, database = v1alpha1.KindEC2Instance, v1alpha1.KindRDSInstance
 	d.has(vm, "securityGroupIDs", []string{ours}, []string{theirs})
@@ -114,7 +122,7 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 		t.Errorf("subnets that nobody gave to the team are offered: %v", got)
 	}
 	d.has(vm, "imageID", nil, []string{image})
-	d.has(vm, "keyName", []string{"everybodys"}, []string{"of-search"})
+	d.has(vm, "keyName", []string{"ours"}, []string{"nobodys", "of-search"})
 	d.has(vm, "instanceType", []string{"t3.micro", "m5.large"}, nil)
 	if got := d.values(vm, "imageSSMParameter"); len(got) == 0 || !strings.HasPrefix(got[0], "/aws/service/ami-amazon-linux-latest/") {
 		t.Errorf("parameters of images: %v", got)
@@ -127,7 +135,7 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	d.has(database, "dbInstanceClass", []string{"db.t4g.small"}, []string{"db.r7g.large"}, "engine", "mariadb")
 	d.has(database, "dbSubnetGroupName", nil, []string{"our-subnets", "their-subnets"}) // neither is tagged for the team
 	d.has(database, "vpcSecurityGroupIDs", []string{ours}, []string{theirs})
-	d.has(database, "dbParameterGroupName", nil, nil, "engine", "postgres")
+	d.has(database, "dbParameterGroupName", nil, []string{"tuned", "theirs"}, "engine", "postgres")
 
 	// The team's and the account's rules narrow the lists at once.
 	edit(t, o, p, func(p *v1alpha1.AWSProvider) {
@@ -136,6 +144,7 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 			AllowedEngines: []v1alpha1.AllowedEngine{{Engine: "postgres", Versions: []string{"16.*"}}},
 		}
 		p.Spec.AllowedSecurityGroups, p.Spec.AllowedSubnetGroups = []string{theirs}, []string{"Our-Subnets"}
+		p.Spec.AllowedKeyPairs, p.Spec.AllowedParameterGroups = []string{"nobodys"}, []string{"Tuned"}
 	})
 	ready(t, o, p)
 	d.eventually("instanceType", func() bool { return !slices.Contains(d.values(vm, "instanceType"), "m5.large") })
@@ -144,6 +153,12 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	d.eventually("securityGroupIDs", func() bool { return slices.Contains(d.values(vm, "securityGroupIDs"), theirs) })
 	d.eventually("dbSubnetGroupName", func() bool { return slices.Contains(d.values(database, "dbSubnetGroupName"), "our-subnets") })
 	d.has(database, "dbSubnetGroupName", []string{"our-subnets"}, []string{"their-subnets"})
+	d.eventually("dbParameterGroupName", func() bool {
+		return slices.Contains(d.values(database, "dbParameterGroupName", "engine", "postgres"), "tuned")
+	})
+	d.has(database, "dbParameterGroupName", nil, []string{"theirs"}, "engine", "postgres")
+	d.eventually("keyName", func() bool { return slices.Contains(d.values(vm, "keyName"), "nobodys") })
+	d.has(vm, "keyName", []string{"ours"}, []string{"of-search"})
 	d.eventually("dbInstanceClass", func() bool {
 		return !slices.Contains(d.values(database, "dbInstanceClass", "engine", "postgres", "engineVersion", "16"), "db.t3.micro")
 	})

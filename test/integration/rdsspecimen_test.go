@@ -99,7 +99,7 @@ var databases = register(specimen{
 		return all
 	},
 	astray: []wrong{
-		{"dbParameterGroupName", `{"dbParameterGroupName":"nowhere"}`, "InvalidSpec", true},
+		{"dbParameterGroupName", `{"dbParameterGroupName":"nowhere"}`, "ReferenceNotAllowed", true},
 		{"dbSubnetGroupName", `{"dbSubnetGroupName":"nowhere"}`, "ReferenceNotAllowed", false},
 		{"kmsKeyID", `{"kmsKeyID":"` + noKey + `"}`, "ReferenceNotAllowed", false},
 		{"masterUserSecretKmsKeyID", `{"manageMasterUserPassword":true,"masterUserSecretKmsKeyID":"alias/nowhere"}`, "ReferenceNotAllowed", false},

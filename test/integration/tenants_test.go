@@ -81,6 +81,8 @@ func (n *neighbour) inAWS() {
 		DBSubnetGroupName: &n.dbSubnets, DBSubnetGroupDescription: &n.ns, SubnetIds: []string{n.subnet},
 	})
 	s.must(err)
+	_, err = db.CreateDBParameterGroup(ctx, &rds.CreateDBParameterGroupInput{DBParameterGroupName: &n.dbParameters, DBParameterGroupFamily: aws.String("postgres16"), Description: &n.ns})
+	s.must(err)
 }
 
 // trespass is a field in which a team names what is its neighbour's.
@@ -107,6 +109,7 @@ func (n *neighbour) trespasses() (all []trespass) {
 		{"SNSTopic", "kmsMasterKeyId", noKey, n.kms, no, false},
 		{"SNSTopic", "subscriptions[].queueRef.name", "nowhere", "theirs", "WaitingForQueues", false},
 		{"RDSInstance", "dbSubnetGroupName", "nowhere", n.dbSubnets, no, false},
+		{"RDSInstance", "dbParameterGroupName", "nowhere", n.dbParameters, no, false},
 		{"RDSInstance", "kmsKeyID", noKey, n.kms, no, false},
 		{"RDSInstance", "masterUserSecretKmsKeyID", "alias/nowhere", "alias/theirs", no, false},
 		{"RDSInstance", "masterUserPasswordSecretRef.name", "nowhere", "theirs", "SecretNotFound", false},
@@ -115,6 +118,7 @@ func (n *neighbour) trespasses() (all []trespass) {
 		{"EC2Instance", "imageID", "ami-0123456789abcdef0", n.image, no, false},
 		{"EC2Instance", "subnetID", "subnet-0123456789abcdef0", n.subnet, no, false},
 		{"EC2Instance", "securityGroupIDs[]", "sg-0123456789abcdef0", n.group, no, false},
+		{"EC2Instance", "keyName", "nowhere", n.key, no, false},
 		{"EC2Instance", "iamInstanceProfile", "nowhere", n.profile, no, false},
 		{"EC2Instance", "blockDeviceMappings[].kmsKeyID", "alias/nowhere", "alias/theirs", no, false},
 		{"EC2Instance", "blockDeviceMappings[].snapshotID", "snap-0123456789abcdef0", n.snapshot, "SnapshotNotAllowed", false},
@@ -138,8 +142,6 @@ var ofNobody = map[string]string{
 	"region":                              "of AWS",
 	"image":                               "the registry says who may pull it, by the namespace's own imagePullSecrets",
 	"imageSSMParameter":                   "what it leads to is checked as imageID",
-	"keyName":                             "lets its owner in, nobody else",
-	"dbParameterGroupName":                "settings, which say nothing of who else has them",
 	"identity.awsRoleARN":                 "AWS asks the role's trust policy, which names ServiceAccounts",
 	"gatewayClass":                        "of the platform",
 	"env[].valueFrom.secretKeyRef.key":    "of the namespace's own Secret",

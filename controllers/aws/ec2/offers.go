@@ -25,7 +25,7 @@ var Offers = offers.Fields{
 	"imageSSMParameter": {List: imageParameters},
 	"subnetID":          {List: offers.Subnets, Reference: reference.Subnet},
 	"securityGroupIDs":  {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},
-	"keyName":           {List: keyPairs},
+	"keyName":           {List: keyPairs, Reference: reference.KeyPair},
 }
 
 // typesPage is EC2's most: instance types in an answer.
@@ -129,7 +129,7 @@ func imageParameters(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQ
 
 func parametersBelow(ctx context.Context, s *cloud.Session, path string) (items []offers.Item, err error) {
 	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(s.Config), &ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true)})
-	for pages.HasMorePages() {
+	for pages.HasMorePages() && len(items) < offers.Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, cloud.Explain(err)
@@ -152,8 +152,8 @@ func allowsImagesOf(s *cloud.Session, owner string) bool {
 	return true
 }
 
-// keyPairs lists the key pairs that carry no mark of another namespace.
-func keyPairs(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
+// keyPairs lists the key pairs of the account.
+func keyPairs(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	out, err := ec2.NewFromConfig(s.Config).DescribeKeyPairs(ctx, &ec2.DescribeKeyPairsInput{})
 	if err != nil {
 		return nil, cloud.Explain(err)
@@ -161,9 +161,7 @@ func keyPairs(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) (
 	items := make([]offers.Item, 0, len(out.KeyPairs))
 	for i := range out.KeyPairs {
 		k := &out.KeyPairs[i]
-		if whose := offers.TagsOfEC2(k.Tags)[cloud.TagNamespace]; whose == "" || whose == q.Namespace {
-			items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(k.KeyName), Label: string(k.KeyType)}})
-		}
+		items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(k.KeyName), Label: string(k.KeyType)}, Tags: offers.TagsOfEC2(k.Tags)})
 	}
 	return items, nil
 }

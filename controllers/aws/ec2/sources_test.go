@@ -105,6 +105,7 @@ func TestWhatAMachineRefersToIsNamed(t *testing.T) {
 		{Kind: reference.SecurityGroup, Name: "sg-1"},
 		{Kind: reference.Subnet, Name: "subnet-1"},
 		{Kind: reference.InstanceProfile, Name: "worker"},
+		{Kind: reference.KeyPair, Name: "key"},
 		{Kind: reference.KMSKey, Name: "alias/ours"},
 		{Kind: reference.KMSKey},
 	}

@@ -54,6 +54,7 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 func references(s *spec) []external.Reference {
 	return append(reference.Added(reference.SecurityGroup, nil, s.VPCSecurityGroupIDs),
 		external.Reference{Kind: reference.SubnetGroup, Name: s.DBSubnetGroupName},
+		external.Reference{Kind: reference.ParameterGroup, Name: s.DBParameterGroupName},
 		external.Reference{Kind: reference.KMSKey, Name: s.KMSKeyID},
 		external.Reference{Kind: reference.KMSKey, Name: s.MasterUserSecretKmsKeyID})
 }

@@ -255,6 +255,7 @@ func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 		{Kind: reference.SecurityGroup, Name: "sg-2"},
 		{Kind: reference.SecurityGroup, Name: "sg-1"},
 		{Kind: reference.SubnetGroup, Name: "ours"},
+		{Kind: reference.ParameterGroup, Name: "Ours"},
 		{Kind: reference.KMSKey, Name: "alias/disk"},
 		{Kind: reference.KMSKey, Name: "alias/secret"},
 	}
@@ -268,7 +269,7 @@ func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	}
 	obj.Spec.RestoreFrom, obj.Spec.DBSubnetGroupName = nil, ""
 	settled(t, f, v, obj)
-	obj.Spec.VPCSecurityGroupIDs, obj.Spec.ManageMasterUserPassword = []string{"sg-1", "sg-3"}, true
+	obj.Spec.VPCSecurityGroupIDs, obj.Spec.ManageMasterUserPassword, obj.Spec.DBParameterGroupName = []string{"sg-1", "sg-3"}, true, "theirs"
 	a = adapterOf(f, v)
 	if err := a.Resolve(t.Context(), obj); err != nil {
 		t.Fatal(err)
@@ -278,7 +279,7 @@ func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	for _, s := range actions {
 		got = append(got, s.References...)
 	}
-	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.KMSKey, Name: "alias/secret"}}; err != nil || !slices.Equal(got, want) {
+	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.ParameterGroup, Name: "theirs"}, {Kind: reference.KMSKey, Name: "alias/secret"}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("an edit names %v, %v", got, err)
 	}
 }

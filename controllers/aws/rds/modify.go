@@ -73,8 +73,11 @@ func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, change
 func (i *instance) modifyOnce(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
 	var added []external.Reference
 	for _, c := range changes {
-		if c.Path == groupsPath {
-			added = reference.Added(reference.SecurityGroup, external.SplitSet(c.From), external.SplitSet(c.To))
+		switch c.Path {
+		case groupsPath:
+			added = append(added, reference.Added(reference.SecurityGroup, external.SplitSet(c.From), external.SplitSet(c.To))...)
+		case parameterGroupPath:
+			added = append(added, external.Reference{Kind: reference.ParameterGroup, Name: c.To})
 		}
 	}
 	return external.Action{Name: "ModifyDBInstance", Why: external.Describe(changes), Changes: changes, References: added, Do: func(ctx context.Context) error {

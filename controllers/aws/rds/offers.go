@@ -24,11 +24,11 @@ const (
 
 // Offers are what an AWS account has for the fields of an RDSInstance.
 var Offers = offers.Fields{
-	versionField:           {List: versions, By: []string{engineField}},
-	classField:             {List: classes, By: []string{engineField, versionField}},
-	"dbSubnetGroupName":    {List: subnetGroups, Reference: reference.SubnetGroup},
-	"dbParameterGroupName": {List: parameterGroups, By: []string{engineField}},
-	"vpcSecurityGroupIDs":  {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},
+	versionField:          {List: versions, By: []string{engineField}},
+	classField:            {List: classes, By: []string{engineField, versionField}},
+	"dbSubnetGroupName":   {List: subnetGroups, Reference: reference.SubnetGroup},
+	parameterGroupPath:        {List: parameterGroups, By: []string{engineField}, Reference: reference.ParameterGroup},
+	"vpcSecurityGroupIDs": {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},
 }
 
 // readVersions reads the versions of an engine, the newest first.
@@ -156,7 +156,7 @@ func size(class string) int {
 func subnetGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
 	pages := rds.NewDescribeDBSubnetGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBSubnetGroupsInput{MaxRecords: aws.Int32(page)})
-	for pages.HasMorePages() {
+	for pages.HasMorePages() && len(items) < offers.Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, cloud.Explain(err)
@@ -173,7 +173,7 @@ func subnetGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuer
 func parameterGroups(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
 	pages := rds.NewDescribeDBParameterGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBParameterGroupsInput{MaxRecords: aws.Int32(page)})
-	for pages.HasMorePages() {
+	for pages.HasMorePages() && len(items) < offers.Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, cloud.Explain(err)

@@ -27,6 +27,8 @@ const (
 	Image           = "image"
 	KMSKey          = "KMS key"
 	DeadLetterQueue = "dead-letter queue"
+	KeyPair         = "key pair"
+	ParameterGroup  = "parameter group"
 )
 
 // all opens a list for every resource.
@@ -40,6 +42,8 @@ type kind struct {
 	team func(*v1alpha1.TeamReferences) []string
 	// canonical makes equal what names the same; nil: a name says it all.
 	canonical func(s *cloud.Session, name string) string
+	// everybodys reports whether AWS itself keeps what goes by a name, for every user of the account; nil: nothing is.
+	everybodys func(name string) bool
 	// arn by which its tags are read; nil, or an empty one: they are not read that way.
 	arn func(s *cloud.Session, name string) string
 }
@@ -73,13 +77,30 @@ var kinds = map[string]kind{
 	KMSKey: {
 		list: "allowedKMSKeys", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedKMSKeys },
 		team:      func(r *v1alpha1.TeamReferences) []string { return r.AllowedKMSKeys },
-		canonical: keyARN, arn: taggedKey,
+		canonical: keyARN, arn: taggedKey, everybodys: ofAWS,
 	},
 	DeadLetterQueue: {
 		list: "allowedDeadLetterQueues", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedDeadLetterQueues },
 		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedDeadLetterQueues },
 		arn:  func(_ *cloud.Session, arn string) string { return arn },
 	},
+	KeyPair: {
+		list: "allowedKeyPairs", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedKeyPairs },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedKeyPairs },
+	},
+	ParameterGroup: {
+		list: "allowedParameterGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedParameterGroups },
+		team:       func(r *v1alpha1.TeamReferences) []string { return r.AllowedParameterGroups },
+		canonical:  func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS keeps it
+		arn:        func(s *cloud.Session, name string) string { return s.ARN("rds", "pg:"+strings.ToLower(name)) },
+		everybodys: func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "default.") },
+	},
+}
+
+// everybodys reports whether the name stands for what AWS itself keeps.
+func everybodys(r external.Reference) bool {
+	k := kinds[r.Kind]
+	return k.everybodys != nil && k.everybodys(r.Name)
 }
 
 // Listed reports whether the session's provider lists the resource for every namespace.
@@ -102,7 +123,7 @@ func names(s *cloud.Session, r external.Reference, list []string) bool {
 // Narrowed returns an error if the namespace's team has a list for such resources, and this one is not on it.
 func Narrowed(s *cloud.Session, r external.Reference) error {
 	team := s.TeamRules()
-	if team == nil || r.Name == "" || (r.Kind == KMSKey && ofAWS(r.Name)) {
+	if team == nil || r.Name == "" || everybodys(r) {
 		return nil
 	}
 	list := kinds[r.Kind].team(&team.TeamReferences)
@@ -141,7 +162,7 @@ func (c *Checker) Admit(ctx context.Context, obj client.Object, references []ext
 		if err := Narrowed(c.session, r); err != nil {
 			return err
 		}
-		if r.Name == "" || Listed(c.session, r) || (r.Kind == KMSKey && ofAWS(r.Name)) || slices.Contains(open, r) {
+		if r.Name == "" || Listed(c.session, r) || everybodys(r) || slices.Contains(open, r) {
 			continue
 		}
 		open = append(open, r)

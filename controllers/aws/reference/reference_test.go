@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
@@ -57,6 +59,19 @@ func (s *shared) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfil
 	return &iam.GetInstanceProfileOutput{InstanceProfile: profile}, s.fail
 }
 
+func (s *shared) DescribeKeyPairs(_ context.Context, in *ec2.DescribeKeyPairsInput, _ ...func(*ec2.Options)) (*ec2.DescribeKeyPairsOutput, error) {
+	s.calls = append(s.calls, "DescribeKeyPairs")
+	tags, ok := s.tags["key-pair/"+in.KeyNames[0]]
+	if !ok && s.fail == nil {
+		return nil, &smithy.GenericAPIError{Code: "InvalidKeyPair.NotFound"}
+	}
+	pair := ec2types.KeyPairInfo{KeyName: &in.KeyNames[0]}
+	for key, value := range tags {
+		pair.Tags = append(pair.Tags, ec2types.Tag{Key: aws.String(key), Value: aws.String(value)})
+	}
+	return &ec2.DescribeKeyPairsOutput{KeyPairs: []ec2types.KeyPairInfo{pair}}, s.fail
+}
+
 const (
 	ec2ARN = "arn:aws:ec2:eu-west-1:111122223333:"
 	sqsARN = "arn:aws:sqs:eu-west-1:111122223333:"
@@ -83,11 +98,13 @@ func account() *shared {
 		kmsARN + "key/1-ours":                            of("payments"), kmsARN + "key/2-theirs": of("search"),
 		sqsARN + "ours": of("payments"), sqsARN + "theirs": of("search"),
 		"web": of("payments"), "admin": of("platform"),
+		"key-pair/ours": of("payments"), "key-pair/theirs": of("search"), "key-pair/bare": {},
+		"arn:aws:rds:eu-west-1:111122223333:pg:ours": of("payments"), "arn:aws:rds:eu-west-1:111122223333:pg:theirs": of("search"),
 	}}
 }
 
 func checker(s *shared, rules v1alpha1.AWSRules) *Checker {
-	return &Checker{svc: &service{tags: s, profiles: s}, session: &cloud.Session{
+	return &Checker{svc: &service{tags: s, profiles: s, keyPairs: s}, session: &cloud.Session{
 		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws", Provider: "aws-prod", Rules: rules,
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "EC2Instance", NamespaceUID: "ns-uid"},
 	}}
@@ -136,6 +153,17 @@ func TestWhatANamespaceMayName(t *testing.T) {
 		{DeadLetterQueue, sqsARN + "ours", v1alpha1.AWSRules{}, false, 1},
 		{DeadLetterQueue, sqsARN + "theirs", v1alpha1.AWSRules{}, true, 1},
 		{DeadLetterQueue, sqsARN + "theirs", v1alpha1.AWSRules{AllowedDeadLetterQueues: []string{sqsARN + "theirs"}}, false, 0},
+		{KeyPair, "ours", v1alpha1.AWSRules{}, false, 1},
+		{KeyPair, "theirs", v1alpha1.AWSRules{}, true, 1},
+		{KeyPair, "bare", v1alpha1.AWSRules{}, true, 1},
+		{KeyPair, "none", v1alpha1.AWSRules{}, true, 1},
+		{KeyPair, "", v1alpha1.AWSRules{}, false, 0},
+		{KeyPair, "bare", v1alpha1.AWSRules{AllowedKeyPairs: []string{"bare"}}, false, 0},
+		{ParameterGroup, "Ours", v1alpha1.AWSRules{}, false, 1},
+		{ParameterGroup, "theirs", v1alpha1.AWSRules{}, true, 1},
+		{ParameterGroup, "none", v1alpha1.AWSRules{}, true, 1},
+		{ParameterGroup, "default.postgres16", v1alpha1.AWSRules{}, false, 0},
+		{ParameterGroup, "Tuned", v1alpha1.AWSRules{AllowedParameterGroups: []string{"tuned"}}, false, 0},
 		{KMSKey, "1-ours", v1alpha1.AWSRules{}, false, 1},
 		{KMSKey, kmsARN + "key/1-ours", v1alpha1.AWSRules{}, false, 1},
 		{KMSKey, "2-theirs", v1alpha1.AWSRules{}, true, 1},
@@ -187,7 +215,7 @@ func TestAProfileThatIsNotThereIsRefusedAsAnothersIs(t *testing.T) {
 
 // What AWS does not answer is no consent.
 func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
-	for _, kind := range []string{Subnet, InstanceProfile} {
+	for _, kind := range []string{Subnet, InstanceProfile, KeyPair, ParameterGroup} {
 		s := account()
 		for fail, reason := range map[error]string{
 			error(&smithy.GenericAPIError{Code: "AccessDeniedException"}): "AccessDenied", errors.New("reset"): "",
@@ -206,12 +234,12 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 	every := []string{"*"}
 	open := v1alpha1.AWSRules{
 		AllowedSubnets: every, AllowedSubnetGroups: every, AllowedSecurityGroups: every, AllowedInstanceProfiles: every, AllowedImages: every,
-		AllowedKMSKeys: every, AllowedDeadLetterQueues: every,
+		AllowedKMSKeys: every, AllowedDeadLetterQueues: every, AllowedKeyPairs: every, AllowedParameterGroups: every,
 	}
 	lists := v1alpha1.TeamReferences{
 		AllowedSubnets: []string{"subnet-ours"}, AllowedSubnetGroups: []string{"Ours"}, AllowedSecurityGroups: []string{"sg-ours"},
 		AllowedInstanceProfiles: []string{"web"}, AllowedImages: []string{"ami-ours"}, AllowedKMSKeys: []string{"1-ours", "alias/ours"},
-		AllowedDeadLetterQueues: []string{sqsARN + "ours"},
+		AllowedDeadLetterQueues: []string{sqsARN + "ours"}, AllowedKeyPairs: []string{"ours"}, AllowedParameterGroups: []string{"Ours"},
 	}
 	for _, row := range []struct {
 		kind, list, theirs string
@@ -224,6 +252,8 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 		{Image, "allowedImages", "ami-theirs", []string{"ami-ours"}},
 		{KMSKey, "allowedKMSKeys", "2-theirs", []string{"1-ours", kmsARN + "key/1-ours", "alias/ours", kmsARN + "alias/ours", "alias/aws/ebs", ""}},
 		{KMSKey, "allowedKMSKeys", "arn:aws:kms:us-east-1:111122223333:key/1-ours", nil},
+		{KeyPair, "allowedKeyPairs", "theirs", []string{"ours", ""}},
+		{ParameterGroup, "allowedParameterGroups", "theirs", []string{"ours", "OURS", "default.mysql8.4"}},
 		{DeadLetterQueue, "allowedDeadLetterQueues", sqsARN + "theirs", []string{sqsARN + "ours"}},
 	} {
 		admit := func(team *v1alpha1.Team, name string) error {
@@ -272,6 +302,22 @@ func TestWithoutTheTaggingAPIListsDecide(t *testing.T) {
 			wait, _ := engine.AsWait(err)
 			if wait == nil || wait.Reason != "ReferenceNotAllowed" || strings.Contains(err.Error(), "or to tag") != row.tag {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// A list offers what a namespace may name, and nothing of what other teams have.
+func TestWhatIsOfferedIsWhatMayBeNamed(t *testing.T) {
+	s := account()
+	for kind, all := range map[string][]Tagged{
+		KeyPair:        {{Name: "ours", Tags: of("payments")}, {Name: "theirs", Tags: of("search")}, {Name: "bare", Tags: map[string]string{}}},
+		ParameterGroup: {{Name: "ours"}, {Name: "theirs"}, {Name: "default.postgres16"}},
+	} {
+		usable, err := checker(s, v1alpha1.AWSRules{}).Usable(t.Context(), "payments", kind, all)
+		for _, one := range all {
+			if want := one.Name == "ours" || strings.HasPrefix(one.Name, "default."); usable[one.Name] != want || err != nil {
+				t.Errorf("%s %s: %v, %v", kind, one.Name, usable[one.Name], err)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
@@ -24,27 +26,33 @@ type profileAPI interface {
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
 }
 
+// keyPairAPI is what Portico asks of EC2, whose key pairs go by names, and their ARNs by IDs.
+type keyPairAPI interface {
+	DescribeKeyPairs(context.Context, *ec2.DescribeKeyPairsInput, ...func(*ec2.Options)) (*ec2.DescribeKeyPairsOutput, error)
+}
+
 // service is what all objects of a session share.
 type service struct {
 	tags     tagAPI
 	profiles profileAPI
+	keyPairs keyPairAPI
 }
 
 func serviceFor(session *cloud.Session) *service {
 	return cloud.Shared(session, func() *service {
-		return &service{tags: tagging.NewFromConfig(session.Config), profiles: iam.NewFromConfig(session.Config)}
+		return &service{tags: tagging.NewFromConfig(session.Config), profiles: iam.NewFromConfig(session.Config), keyPairs: ec2.NewFromConfig(session.Config)}
 	})
 }
 
-// tags reads those of the references, in one call for all but instance profiles. What is not in the answer has none, or is
+// tags reads those of the references, in one call for all but instance profiles and key pairs. What is not in the answer has none, or is
 // not of this account and region.
 func (c *Checker) tags(ctx context.Context, references []external.Reference) (map[external.Reference]map[string]string, error) {
 	found := map[external.Reference]map[string]string{}
 	var arns []string
 	for _, r := range references {
-		if r.Kind == InstanceProfile {
-			tags, err := c.profile(ctx, r.Name)
-			if err != nil && !c.session.Lacks(iam.ServiceID, err) {
+		if read, service := c.byName(r.Kind); read != nil {
+			tags, err := read(ctx, r.Name)
+			if err != nil && !c.session.Lacks(service, err) {
 				return nil, cloud.Explain(err)
 			}
 			found[r] = tags
@@ -62,6 +70,29 @@ func (c *Checker) tags(ctx context.Context, references []external.Reference) (ma
 		}
 	}
 	return found, nil
+}
+
+// byName returns how the tags are read of a kind that the tagging API does not know by the names that are given, and of which service; nil: it does.
+func (c *Checker) byName(kind string) (read func(ctx context.Context, name string) (map[string]string, error), service string) {
+	switch kind {
+	case InstanceProfile:
+		return c.profile, iam.ServiceID
+	case KeyPair:
+		return c.keyPair, ec2.ServiceID
+	}
+	return nil, ""
+}
+
+// keyPair reads the tags of a key pair; one that is not there is refused as another team's is.
+func (c *Checker) keyPair(ctx context.Context, name string) (map[string]string, error) {
+	out, err := c.svc.keyPairs.DescribeKeyPairs(ctx, &ec2.DescribeKeyPairsInput{KeyNames: []string{name}})
+	if cloud.HasCode(err, "InvalidKeyPair.NotFound") {
+		return nil, nil
+	}
+	if err != nil || len(out.KeyPairs) == 0 {
+		return nil, err
+	}
+	return cloud.TagMap(out.KeyPairs[0].Tags, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
 // read reads the tags of all these.

@@ -27,7 +27,7 @@ func (c *Checker) Usable(ctx context.Context, namespace, kind string, all []Tagg
 		r := external.Reference{Kind: kind, Name: one.Name}
 		switch {
 		case Narrowed(c.session, r) != nil:
-		case Listed(c.session, r):
+		case Listed(c.session, r), everybodys(r):
 			usable[one.Name] = true
 		case one.Tags != nil:
 			usable[one.Name] = c.session.Identity.SharedWith(of, one.Tags)
