@@ -43,12 +43,11 @@ func (h handlers) listDeleted(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h handlers) deletedOf(ctx context.Context, namespace string) operatorapi.DeletedList {
-	select {
-	case h.listSlots <- struct{}{}:
-		defer func() { <-h.listSlots }()
-	case <-ctx.Done():
+	done, err := h.listSlots.Take(h.forTeam(ctx, namespace))
+	if err != nil {
 		return operatorapi.DeletedList{Problems: []string{listsBusy}}
 	}
+	defer done()
 	list, err := h.deleted.List(ctx, namespace)
 	if err != nil {
 		return operatorapi.DeletedList{Problems: []string{truncate(err.Error())}}

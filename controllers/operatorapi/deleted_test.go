@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // remains is what AWS has, which it says in its own time.
@@ -44,7 +45,7 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{deleted: c.account, deletedLooks: newDeletedLooks(time.Now), listSlots: make(chan struct{}, 1)}.routes()
+				h := handlers{deleted: c.account, deletedLooks: newDeletedLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
 				for range 2 { // the second is answered from what is known, or waits with the first
 					var got operatorapi.DeletedList
 					status := get(t, h, operatorapi.NamespaceDeletedPath("payments"), &got)
@@ -67,12 +68,12 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 // Nobody waits for ever behind lists that take their time.
 func TestListsWaitForTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := handlers{deleted: &remains{takes: time.Hour}, listSlots: make(chan struct{}, 1)}
-		go h.deletedOf(t.Context(), "first")
+		h := handlers{deleted: &remains{takes: time.Hour}, listSlots: fair.NewSlots(1, time.Now)}
+		go h.deletedOf(t.Context(), "payments")
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), deletedTimeout)
 		defer cancel()
-		if got := h.deletedOf(ctx, "second"); len(got.Problems) != 1 || got.Problems[0] != listsBusy {
+		if got := h.deletedOf(ctx, "payments"); len(got.Problems) != 1 || got.Problems[0] != listsBusy {
 			t.Errorf("%+v", got)
 		}
 		time.Sleep(2 * time.Hour)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/fair"
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
@@ -26,7 +27,8 @@ const (
 	longestOfferQuery = 2048
 )
 
-// mostLists is how many lists are read from AWS at once: reconciling goes first.
+// mostLists is how many lists are read from AWS at once: reconciling goes first. Teams take turns at them, and a team that has none is never kept waiting
+// by another that has all of them.
 const mostLists = 4
 
 // listsBusy is said while others' lists are read.
@@ -64,13 +66,20 @@ func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// forTeam returns a context whose lists count as those of the namespace's team.
+func (h handlers) forTeam(ctx context.Context, namespace string) context.Context {
+	if h.teamOf != nil {
+		namespace = h.teamOf(namespace)
+	}
+	return fair.WithTeam(ctx, namespace)
+}
+
 func (h handlers) offersOf(ctx context.Context, q operatorapi.OfferQuery) offerAnswer {
-	select {
-	case h.listSlots <- struct{}{}:
-		defer func() { <-h.listSlots }()
-	case <-ctx.Done():
+	done, err := h.listSlots.Take(h.forTeam(ctx, q.Namespace))
+	if err != nil {
 		return offerAnswer{Offers: operatorapi.Offers{Items: []operatorapi.Offer{}, Error: listsBusy}}
 	}
+	defer done()
 	items, err := h.offers.List(ctx, q)
 	switch {
 	case errors.Is(err, offers.ErrUnknown):

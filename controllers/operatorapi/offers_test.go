@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/fair"
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
@@ -45,7 +46,7 @@ func TestOffersOfAnAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now), listSlots: make(chan struct{}, 1)}.routes()
+				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
 				for range 2 { // the second is answered from what is known, or waits with the first
 					var got operatorapi.Offers
 					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending || got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
@@ -61,11 +62,32 @@ func TestOffersOfAnAccount(t *testing.T) {
 			})
 		})
 	}
-	h := handlers{offers: &listing{}, offerLooks: newOfferLooks(time.Now), listSlots: make(chan struct{}, 1)}.routes()
+	h := handlers{offers: &listing{}, offerLooks: newOfferLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
 	if w := call(h, q.Path()+"&x="+strings.Repeat("x", longestOfferQuery), ""); w.Code != http.StatusBadRequest {
 		t.Errorf("a query that is too long: %d", w.Code)
 	}
 	if w := call(handlers{}.routes(), q.Path(), ""); w.Code != http.StatusNotFound {
 		t.Errorf("without lists: %d", w.Code)
 	}
+}
+
+// A team that has all lists of AWS read at once keeps no other team from its own.
+func TestATeamWithManyListsKeepsNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &listing{takes: time.Hour}
+		h := handlers{offers: slow, listSlots: fair.NewSlots(mostLists, time.Now), teamOf: func(namespace string) string { return namespace[:1] }}
+		for n := range 3 * mostLists { // two namespaces of one team
+			go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
+		}
+		synctest.Wait()
+		if n := len(slow.asked); n != mostLists {
+			t.Errorf("one team reads %d lists at once, and %d are for all", n, mostLists)
+		}
+		go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: "b-1"})
+		synctest.Wait()
+		if n := len(slow.asked); n != mostLists+1 || slow.asked[n-1].Namespace != "b-1" {
+			t.Errorf("another team waits: %d lists are read", n)
+		}
+		time.Sleep(24 * time.Hour)
+	})
 }

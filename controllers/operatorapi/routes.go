@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/fair"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -32,7 +33,8 @@ type handlers struct {
 
 	offers     Offers // nil: nothing is listed
 	offerLooks *looks[offerKey, offerAnswer]
-	listSlots  chan struct{}
+	listSlots  *fair.Slots
+	teamOf     func(namespace string) string
 
 	deleted      Deleted // nil: nothing is listed
 	deletedLooks *looks[namespaceKey, operatorapi.DeletedList]

@@ -24,6 +24,7 @@ import (
 	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // Options are what a deployment decides.
@@ -51,6 +52,8 @@ type Source struct {
 	// People does for people what they may do with Secrets; nil: nothing.
 	People People
 	Now    func() time.Time
+	// TeamOf returns the team of a namespace: lists are read for teams in turn.
+	TeamOf func(namespace string) string
 }
 
 // People is people.Handler.
@@ -103,7 +106,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
 	v := handlers{
 		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now(),
-		offers: s.Offers, offerLooks: newOfferLooks(s.Now), listSlots: make(chan struct{}, mostLists), deleted: s.Deleted, deletedLooks: newDeletedLooks(s.Now),
+		offers: s.Offers, offerLooks: newOfferLooks(s.Now), listSlots: fair.NewSlots(mostLists, s.Now), teamOf: s.TeamOf, deleted: s.Deleted, deletedLooks: newDeletedLooks(s.Now),
 	}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
 }
