@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -45,6 +47,8 @@ type Options struct {
 	// Endpoints that AWSProviders may name in place of AWS.
 	Endpoints cloud.Endpoints
 	Engine    engine.Options
+	// ClusterNetworks are those of Pods, Services and machines that are not private by their addresses.
+	ClusterNetworks []netip.Prefix
 	// Rates of calls to AWS; nil: cloud.DefaultRates.
 	Rates cloud.Rates
 	// ProviderResync is how often credentials are checked again; 0: provider.Revalidate.
@@ -88,7 +92,18 @@ func Cache(namespace string) cache.Options {
 	objects[&corev1.ConfigMap{}] = keep.Cached(namespace)
 	maps.Copy(objects, team.CachedObjects())
 	objects[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
-	return cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: objects}
+	return cache.Options{DefaultTransform: stripUnread, ByObject: objects}
+}
+
+// stripUnread leaves out of what is cached what nobody reads there: both grow with the size of an object, as large as its writer likes.
+func stripUnread(in any) (any, error) {
+	if obj, err := meta.Accessor(in); err == nil {
+		obj.SetManagedFields(nil)
+		if notes := obj.GetAnnotations(); notes[corev1.LastAppliedConfigAnnotation] != "" {
+			delete(notes, corev1.LastAppliedConfigAnnotation)
+		}
+	}
+	return in, nil
 }
 
 // Client returns how the operator reads: our own kinds from the cache, Secrets and ConfigMaps by name and live.
@@ -190,7 +205,7 @@ func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (contro
 
 // setupTenancy registers the kinds that say who can use what.
 func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
-	teams := team.Options{Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace}, Requested: requested()}
+	teams := team.Options{Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace}, Requested: requested(), ClusterNetworks: o.ClusterNetworks}
 	if err := team.Setup(ctx, mgr, teams); err != nil {
 		return fmt.Errorf("set up Team: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -103,6 +104,7 @@ func (f *flags) controllerFlags(set *flag.FlagSet) {
 	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
 	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the flag again. Default: "+shown(f.controllers.Rates), f.rates)
 	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
+	set.Func("cluster-networks", "`CIDR` of Pods, Services and machines of the cluster that is not among the private networks of IPv4, such as those of an IPv6 cluster: Pods of teams that reach the internet do not reach it, but for those of their own team. More of them after commas, or by giving the flag again", f.networks)
 	set.StringVar(&f.controllers.Databases.CAFile, "database-ca-file", "", "`path` of a file with the certificates of the authorities that sign those of databases, in PEM: of RDS its bundle global-bundle.pem. It is read for every connection. Without it, DatabaseUsers are not made")
 	set.BoolVar(&f.controllers.Databases.Loopback, "loopback-databases", false, "let DatabaseUsers be made in databases on this machine, for simulated ones")
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
@@ -182,6 +184,18 @@ func (f *flags) endpoints(text string) error {
 			return err
 		}
 		f.controllers.Endpoints = append(f.controllers.Endpoints, origin)
+	}
+	return nil
+}
+
+// networks takes one --cluster-networks.
+func (f *flags) networks(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		network, err := netip.ParsePrefix(strings.TrimSpace(one))
+		if err != nil || network != network.Masked() {
+			return fmt.Errorf("%q is no network: write its first address and the length of its prefix, such as 2600:1f14:abc::/56", strings.TrimSpace(one))
+		}
+		f.controllers.ClusterNetworks = append(f.controllers.ClusterNetworks, network)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package team
 
 import (
 	"context"
+	"net/netip"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +27,7 @@ func (p *pass) isolation(ctx context.Context) (string, error) {
 		if open {
 			return p.objects.Delete(ctx, policyOf(namespace))
 		}
-		return p.objects.Apply(ctx, networkPolicy(p.team, namespace), &networkingv1.NetworkPolicy{})
+		return p.objects.Apply(ctx, networkPolicy(p.team, namespace, p.ClusterNetworks), &networkingv1.NetworkPolicy{})
 	})
 	level := "Pods keep to the level " + strings.ToLower(string(p.team.Spec.Isolation.PodSecurity))
 	if open {
@@ -43,8 +45,8 @@ const (
 	podIdentityAgent = "169.254.170.23/32"
 )
 
-// networkPolicy denies what it does not list.
-func networkPolicy(t *v1alpha1.Team, namespace string) *networkac.NetworkPolicyApplyConfiguration {
+// networkPolicy denies what it does not list. clusterNetworks are those of Pods, Services and machines that are not among the private ones.
+func networkPolicy(t *v1alpha1.Team, namespace string, clusterNetworks []netip.Prefix) *networkac.NetworkPolicyApplyConfiguration {
 	sameTeam := networkac.NetworkPolicyPeer().WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{v1alpha1.LabelTeam: t.Name}))
 	in := []*networkac.NetworkPolicyIngressRuleApplyConfiguration{networkac.NetworkPolicyIngressRule().WithFrom(sameTeam)}
 	if from := t.Spec.Isolation.AllowFrom; len(from) > 0 {
@@ -54,7 +56,7 @@ func networkPolicy(t *v1alpha1.Team, namespace string) *networkac.NetworkPolicyA
 		networkac.NetworkPolicyEgressRule().WithTo(sameTeam),
 		networkac.NetworkPolicyEgressRule().WithTo(dns(), block(nodeLocalDNS)).WithPorts(port(corev1.ProtocolUDP, 53), port(corev1.ProtocolTCP, 53)),
 		networkac.NetworkPolicyEgressRule().WithTo(block(podIdentityAgent)).WithPorts(port(corev1.ProtocolTCP, 80)),
-		networkac.NetworkPolicyEgressRule().WithTo(reachable(t.Spec.Isolation.AllowTo)...),
+		networkac.NetworkPolicyEgressRule().WithTo(reachable(t.Spec.Isolation.AllowTo, clusterNetworks)...),
 	}
 	return networkac.NetworkPolicy(objectName, namespace).WithSpec(networkac.NetworkPolicySpec().
 		WithPodSelector(metaac.LabelSelector()).
@@ -62,15 +64,28 @@ func networkPolicy(t *v1alpha1.Team, namespace string) *networkac.NetworkPolicyA
 		WithIngress(in...).WithEgress(out...))
 }
 
-// reachable returns the addresses outside of the team that its Pods reach: those that are listed, or the internet.
-func reachable(listed []string) []*networkac.NetworkPolicyPeerApplyConfiguration {
+// The addresses of the internet. Of IPv6 they are those that are routed there; Pods of an IPv6 cluster of EKS have such, too.
+var internet = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("2000::/3")}
+
+// reachable returns the addresses outside of the team that its Pods reach: those that are listed, or the internet without the cluster's own networks.
+func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.NetworkPolicyPeerApplyConfiguration {
 	if len(listed) > 0 {
 		return blocks(listed)
 	}
-	return []*networkac.NetworkPolicyPeerApplyConfiguration{
-		networkac.NetworkPolicyPeer().WithIPBlock(networkac.IPBlock().WithCIDR("0.0.0.0/0").WithExcept(privateNetworks...)),
-		networkac.NetworkPolicyPeer().WithIPBlock(networkac.IPBlock().WithCIDR("2000::/3")), // what is routed in the internet
+	all := make([]*networkac.NetworkPolicyPeerApplyConfiguration, 0, len(internet))
+	for _, whole := range internet {
+		block := networkac.IPBlock().WithCIDR(whole.String())
+		if whole.Addr().Is4() {
+			block.WithExcept(privateNetworks...)
+		}
+		for _, network := range clusterNetworks { // Kubernetes refuses an exception that is not in the block
+			if network.Bits() >= whole.Bits() && whole.Contains(network.Addr()) && !slices.Contains(block.Except, network.String()) {
+				block.WithExcept(network.String())
+			}
+		}
+		all = append(all, networkac.NetworkPolicyPeer().WithIPBlock(block))
 	}
+	return all
 }
 
 func dns() *networkac.NetworkPolicyPeerApplyConfiguration {

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"net/netip"
 	"fmt"
 	"time"
 
@@ -48,6 +49,8 @@ type Options struct {
 	System []string
 	// Requested are the kinds that teams request, by name.
 	Requested map[string]client.Object
+	// ClusterNetworks are the networks of Pods, Services and machines: where a team reaches the internet, it does not reach these.
+	ClusterNetworks []netip.Prefix
 }
 
 // Indexes of Teams in the cache.
@@ -73,7 +76,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			return err
 		}
 	}
-	reconciler := Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), System: o.System, Count: counter{mgr, o.Requested}.count}
+	reconciler := Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), System: o.System, ClusterNetworks: o.ClusterNetworks, Count: counter{mgr, o.Requested}.count}
 	return engine.Setup(mgr, &v1alpha1.Team{}, reconciler, o.Engine, func(b *builder.Builder) {
 		for _, obj := range owned() {
 			b.Owns(obj, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type Reconciler struct {
 	APIReader client.Reader // past the cache
 	// System are the namespaces of the platform, which no team can have.
 	System []string
+	// ClusterNetworks are kept out of what the Pods of a team reach.
+	ClusterNetworks []netip.Prefix
 	// Count counts the resources that are requested in a namespace, by kind.
 	Count func(ctx context.Context, namespace string) (map[string]int, error)
 }

@@ -2,6 +2,7 @@ package team
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func TestContainerLimitsAreThoseThatAreSaid(t *testing.T) {
 
 func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
 	team := growth()
-	policy := networkPolicy(team, "growth")
+	policy := networkPolicy(team, "growth", nil)
 	if len(policy.Spec.Ingress) != 1 || policy.Spec.Ingress[0].From[0].NamespaceSelector.MatchLabels[v1alpha1.LabelTeam] != "growth" {
 		t.Errorf("who reaches it: %v", policy.Spec.Ingress)
 	}
@@ -67,12 +68,27 @@ func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
 		t.Errorf("what it reaches: %v", outside)
 	}
 	team.Spec.Isolation.AllowTo, team.Spec.Isolation.AllowFrom = []string{"10.1.0.0/16"}, []string{"10.2.0.0/16", "10.3.0.0/16"}
-	policy = networkPolicy(team, "growth")
+	policy = networkPolicy(team, "growth", nil)
 	if outside = policy.Spec.Egress[len(policy.Spec.Egress)-1].To; len(outside) != 1 || *outside[0].IPBlock.CIDR != "10.1.0.0/16" {
 		t.Errorf("what it reaches: %v", outside)
 	}
 	if len(policy.Spec.Ingress) != 2 || len(policy.Spec.Ingress[1].From) != 2 {
 		t.Errorf("who reaches it: %v", policy.Spec.Ingress)
+	}
+}
+
+// The Pods of an IPv6 cluster of EKS have addresses of the internet: what admins name is kept out of what a team reaches there.
+func TestTheClustersOwnNetworksAreNotTheInternet(t *testing.T) {
+	networks := []netip.Prefix{
+		netip.MustParsePrefix("2600:1f14:abc::/56"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("10.0.0.0/8"),
+	}
+	policy := networkPolicy(growth(), "growth", networks)
+	outside := policy.Spec.Egress[len(policy.Spec.Egress)-1].To
+	if got := outside[0].IPBlock.Except; !slices.Equal(got, append(slices.Clone(privateNetworks), "203.0.113.0/24")) {
+		t.Errorf("of IPv4 it reaches all but %q", got)
+	}
+	if got := outside[1].IPBlock; *got.CIDR != "2000::/3" || !slices.Equal(got.Except, []string{"2600:1f14:abc::/56"}) {
+		t.Errorf("of IPv6 it reaches all of %s but %q", *got.CIDR, got.Except)
 	}
 }
 
