@@ -21,7 +21,7 @@ func TestTheClaimsOfTheThreatModelHaveTests(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range []string{"docs/security.md", "docs/authorization.md", "SECURITY.md"} {
+	for _, page := range []string{"docs/security.md", "docs/authorization.md", "docs/bounds.md", "SECURITY.md"} {
 		for _, m := range testName.FindAllStringSubmatch(read(t, page), -1) {
 			if !tests[m[1]] {
 				t.Errorf("%s names %s, which there is not", page, m[1])
