@@ -17,7 +17,7 @@ import (
 
 // apiOptions returns what every aws.Config of ours has: calls are counted, and traced if that is on.
 func apiOptions() []func(*middleware.Stack) error {
-	all := []func(*middleware.Stack) error{countCalls}
+	all := []func(*middleware.Stack) error{countCalls, boundAnswers}
 	if tracing.On() {
 		all = append(all, traceCalls)
 	}

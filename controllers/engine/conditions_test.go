@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,5 +63,14 @@ func TestUnmarkTakesAConditionAway(t *testing.T) {
 	b.writes = 0
 	if b.pass(nil); b.writes != 0 {
 		t.Errorf("%d writes to take away what is not there", b.writes)
+	}
+}
+
+// What is said of an object may quote what a team or a server wrote: the API server would refuse a status with a longer message as a whole.
+func TestAMessageIsCutToWhatAConditionHolds(t *testing.T) {
+	status := &v1alpha1.CommonStatus{}
+	conditionWriter{status: status, now: time.Unix(1, 0)}.set("Ready", metav1.ConditionFalse, "NotAllowed", strings.Repeat("→", 100_000))
+	if got := status.Conditions[0].Message; len(got) > longestMessage || !strings.HasSuffix(got, "→…") {
+		t.Errorf("%d bytes", len(got))
 	}
 }

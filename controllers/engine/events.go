@@ -3,9 +3,10 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/portico-platform/portico/api/spoken"
 )
 
 // Events collects the events of a pass; finish sends them.
@@ -57,18 +58,8 @@ func (e *Events) merged() []pendingEvent {
 // maxNoteBytes is what the API server takes as an event's note, in bytes; a longer one would be lost whole.
 const maxNoteBytes = 1024
 
-// truncate cuts text to what an event can carry, at the border of a character.
-func truncate(text string) string {
-	const mark = "…"
-	if len(text) <= maxNoteBytes {
-		return text
-	}
-	cut := maxNoteBytes - len(mark)
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + mark
-}
+// truncate cuts text to what an event can carry.
+func truncate(text string) string { return spoken.Cut(text, maxNoteBytes) }
 
 // Strings returns the notes as "Reason: message", for tests.
 func (e *Events) Strings() []string {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -114,9 +115,13 @@ type conditionWriter struct {
 	now        time.Time
 }
 
+// longestMessage bounds a condition's message, in bytes: it may quote what a server or a team wrote, and every watcher gets it. Of one above 32 KiB the API
+// server would refuse the whole status.
+const longestMessage = 4096
+
 func (c conditionWriter) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message,
+		Type: kind, Status: status, Reason: reason, Message: spoken.Cut(message, longestMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: metav1.Time{Time: c.now},
 	})
 }

@@ -204,3 +204,45 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 		"the spec of a Team":                           {creates(&v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "that is for people"},
 	})
 }
+
+// What a namespace had in a lost cluster is given back by platform admins only, by whatever subresource; and a namespace can go.
+func TestNobodyGivesANamespaceAFormerUID(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	create(t, c, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "test-former"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"}}},
+	})
+	t.Cleanup(func() {
+		release(context.Background(), t, c, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "test-former"}})
+	})
+	bindEverywhere(t, c, "test-former", "oidc:former")
+	who := as(t, "oidc:former")
+	await(t, "the right on namespaces", func() (bool, string) {
+		err := who.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"theirs":"yes"}}}`)))
+		return err == nil, fmt.Sprint(err)
+	})
+	for _, sub := range []string{"", "status", "finalize"} {
+		whole := namespaceNamed(t, c, ns)
+		if whole.Annotations == nil {
+			whole.Annotations = map[string]string{}
+		}
+		whole.Annotations["portico.dev/former-uid"] = "theirs"
+		var err error
+		if sub == "" {
+			err = who.Update(t.Context(), whole)
+		} else {
+			err = who.SubResource(sub).Update(t.Context(), whole)
+		}
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "portico.dev/former-uid gives back") {
+			t.Errorf("by %q: %v", sub, err)
+		}
+	}
+	whole := namespaceNamed(t, c, ns)
+	if err := who.SubResource("status").Update(t.Context(), whole); err != nil {
+		t.Errorf("a status that leaves it alone: %v", err)
+	}
+	if err := who.SubResource("finalize").Update(t.Context(), whole); err != nil {
+		t.Errorf("the namespace controller's way: %v", err)
+	}
+}

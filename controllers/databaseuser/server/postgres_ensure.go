@@ -163,7 +163,7 @@ func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account
 		return nil
 	})
 	if len(all) > mostAccounts {
-		return nil, engine.Blocked(v1alpha1.ReasonDatabaseRefused, "the instance has more than %d users of this database that Portico made, and no more rights can be kept there; delete DatabaseUsers, or request another RDSInstance", mostAccounts)
+		return nil, engine.Blocked(v1alpha1.ReasonDatabaseRefused, "the instance has more than %d users that Portico keeps in this database, which is the most; delete DatabaseUsers, or request another RDSInstance", mostAccounts)
 	}
 	return all, p.failed("look for other users", err)
 }
