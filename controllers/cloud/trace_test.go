@@ -48,7 +48,7 @@ func TestACallIsASpanOfWhatWasCalledAndHowItEnded(t *testing.T) {
 
 // While tracing is off, nothing is added to what every call goes through.
 func TestCallsAreNotTracedWhileThatIsOff(t *testing.T) {
-	if n := len(apiOptions()); n != 1 {
-		t.Errorf("%d observers, and only the count of calls is wanted", n)
+	if n := len(apiOptions()); n != 2 {
+		t.Errorf("%d of them, and only the count of calls and the bound of answers are wanted", n)
 	}
 }

@@ -72,3 +72,24 @@ func TestACircleThatIsOpened(t *testing.T) {
 	gone(t, c, one)
 	gone(t, c, other)
 }
+
+// Of all references of all kinds, only those of queues can lead back to where they began: another kind that can needs scenes of its own here.
+func TestOnlyQueuesCanNameEachOtherInACircle(t *testing.T) {
+	names := map[string][]string{}
+	for _, r := range references(t) {
+		names[r.from] = append(names[r.from], r.to)
+	}
+	for kind := range names {
+		led, open := map[string]bool{}, names[kind]
+		for len(open) > 0 {
+			next := open[0]
+			if open = open[1:]; !led[next] {
+				led[next] = true
+				open = append(open, names[next]...)
+			}
+		}
+		if led[kind] != (kind == v1alpha1.KindSQSQueue) {
+			t.Errorf("a chain of references leads from %s back to %s: %v", kind, kind, led[kind])
+		}
+	}
+}
