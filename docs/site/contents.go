@@ -52,7 +52,7 @@ var contents = []Group{
 		{"disaster", "When the cluster is lost"},
 		{"endpoints", "Servers that are not AWS"},
 	}},
-	{"Security", []Entry{{"security", "Threat model"}, {"authorization", "Who can do what"}, {"audit", "Who did what"}}},
+	{"Security", []Entry{{"security", "Threat model"}, {"authorization", "Who can do what"}, {"audit", "Who did what"}, {"bounds", "What is bounded"}}},
 	{"About Portico", []Entry{
 		{"comparison", "Comparison"},
 		{"architecture", "How it is built"},
