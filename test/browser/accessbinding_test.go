@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,6 +28,17 @@ func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 		}
 	}
 	gives(`{"spec":{"workloadIdentity":{"mode":"PodIdentity","clusterName":"` + stack.ClusterName + `","boundaryARN":"` + stack.BoundaryARN(stack.AccountID) + `"}}}`)
+
+	hands := &corev1.ServiceAccount{}
+	hands.Namespace, hands.Name = "payments", "worker"
+	if err := c.Create(t.Context(), hands); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), hands); err != nil {
+			t.Error(err)
+		}
+	})
 
 	x := open(t)
 	x.signIn("payments-dev", "payments")

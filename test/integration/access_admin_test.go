@@ -103,6 +103,7 @@ func TestQuotasOfRightsAreReadAndTold(t *testing.T) {
 	if got := a.said(t, c, v1alpha1.ConditionQuotaNearlyFull, "QuotaExceeded"); !strings.Contains(got.Message, "IAM roles: raise the quota") {
 		t.Errorf("%s", got.Message)
 	}
+	hands(t, c, ns, "worker")
 	worker := a.worker(ns)
 	create(t, c, worker)
 	if got := reason(t, c, worker, "QuotaExceeded"); !strings.Contains(got.Message, "RolesPerAccount") || !strings.Contains(got.Message, "Service Quotas") {

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -204,6 +205,14 @@ func called(all []awsproxy.Call) (names []string) {
 		names = append(names, call.Operation)
 	}
 	return names
+}
+
+// hands makes the ServiceAccount of worker, unless it is there.
+func hands(t *testing.T, c client.Client, ns, name string) {
+	t.Helper()
+	if err := c.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta1(ns, name)}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
 }
 
 // worker returns an AccessBinding for Pods that Portico does not run.

@@ -24,6 +24,7 @@ func TestRightsSurviveEveryFault(t *testing.T) {
 	a := newRightsAccount(t, c, "230000000105", v1alpha1.WorkloadIdentityPodIdentity)
 	ns := team(t, c)
 	a.things(t, c, ns, "bound")
+	hands(t, c, ns, "worker")
 	for _, operation := range []string{
 		"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation", "UpdatePodIdentityAssociation", "DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole",
 	} {

@@ -96,6 +96,7 @@ func (a *rightsAccount) loses(t *testing.T, c client.Client, ns string, fault aw
 	t.Helper()
 	mark := world.Proxy.Mark()
 	defer world.Proxy.Inject(fault)()
+	hands(t, c, ns, "worker")
 	worker := a.worker(ns)
 	create(t, c, worker)
 	settle(t, c, worker)

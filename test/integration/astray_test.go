@@ -111,6 +111,7 @@ func (j journey) object(kind, name, spec string) engine.Object {
 	case "WebApp":
 		o = appOf(j.ns, name)
 	case "AccessBinding":
+		hands(j.t, j.c, j.ns, name)
 		o = &v1alpha1.AccessBinding{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.AccessBindingSpec{ProviderRef: v1alpha1.LocalRef{Name: j.keys.Name}, ServiceAccountName: name}}
 	case "DatabaseUser":
 		o = &v1alpha1.DatabaseUser{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: "ledger"}}}

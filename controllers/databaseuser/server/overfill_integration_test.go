@@ -152,3 +152,16 @@ func TestWhatAServerSaysIsCut(t *testing.T) {
 		t.Errorf("%d bytes", len(fmt.Sprint(err)))
 	}
 }
+
+func TestThereIsAnEndToAccountsInADatabase(t *testing.T) {
+	w := newWorld(t, postgres)
+	each := func(statement string) string {
+		return fmt.Sprintf("DO $$ BEGIN FOR n IN 1..%d LOOP EXECUTE format('%s', 'portico_of_%s_' || n); END LOOP; END $$", mostAccounts+1, statement, w.target.Database)
+	}
+	w.must(w.target, each("CREATE ROLE %1$I NOLOGIN"), each("GRANT %1$I TO CURRENT_USER"), each("COMMENT ON ROLE %1$I IS ''"+markPrefix+"a/b authentication=Password access=Read''"))
+	defer w.must(w.target, each("DROP ROLE %1$I"))
+	_, err := w.master().Ensure(t.Context(), w.account("one-more", v1alpha1.AccessRead))
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused || !strings.Contains(err.Error(), "500 users") {
+		t.Error(err)
+	}
+}

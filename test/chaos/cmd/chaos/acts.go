@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/aws/smithy-go"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -150,6 +152,12 @@ func (w *world) create(ctx context.Context, t *target) error {
 	}
 	o := t.object(t.namespace, t.slot)
 	o.Object["spec"] = spec
+	if t.name == "AccessBinding" { // nothing is made for a ServiceAccount that is not there
+		hands := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}}
+		if err := w.admin.Create(ctx, hands); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
 	return t.user.Create(ctx, o)
 }
 
