@@ -118,7 +118,7 @@ var others = []struct {
 	}, []string{
 		"region", "externalID", "assumeRoleChain[].externalID", "defaultTags{}", "enforcedTags{}", "forbiddenTagKeys[]",
 		"allowedRegions[]", "allowedDeadLetterQueues[]", "allowedImages[]", "allowedInstanceProfiles[]", "allowedKMSKeys[]",
-		"allowedSecurityGroups[]", "allowedSubnetGroups[]", "allowedSubnets[]", "allowedNamespaces.matchExpressions[].key",
+		"allowedKeyPairs[]", "allowedParameterGroups[]", "allowedSecurityGroups[]", "allowedSubnetGroups[]", "allowedSubnets[]", "allowedNamespaces.matchExpressions[].key",
 		"allowedNamespaces.matchExpressions[].operator", "allowedNamespaces.matchExpressions[].values[]",
 		"allowedNamespaces.matchLabels{}",
 		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
@@ -149,7 +149,7 @@ var others = []struct {
 		"title", "contact", "namespaces[].name", "defaults.tags{}", "hostnames.suffixes[]", "isolation.allowFrom[]", "isolation.allowTo[]",
 		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
 		"guardrails.allowedImageRegistries[]", "guardrails.enforcedTags{}", "guardrails.forbiddenTagKeys[]", "guardrails.allowedSubnets[]", "guardrails.allowedSubnetGroups[]", "guardrails.allowedSecurityGroups[]",
-		"guardrails.allowedInstanceProfiles[]", "guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
+		"guardrails.allowedKeyPairs[]", "guardrails.allowedParameterGroups[]", "guardrails.allowedInstanceProfiles[]", "guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
 	}},
 	{"HostnameGrant", []wrong{
 		{"gatewayClasses[]", `{"gatewayClasses":["nowhere"]}`, "InSync", true},
