@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/controllers/fair"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // mostRecords is how many records one answer holds at most, and by default.

@@ -2,8 +2,8 @@ package team
 
 import (
 	"context"
-	"net/netip"
 	"fmt"
+	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"

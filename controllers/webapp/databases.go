@@ -38,7 +38,9 @@ func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 }
 
 // formerUserName returns the name that earlier versions gave. What goes by it keeps it: another name would be another user in the database.
-func formerUserName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string { return app.Name + "-" + b.Name }
+func formerUserName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
+	return app.Name + "-" + b.Name
+}
 
 // userNameOf returns the name of the DatabaseUser of a binding, which an earlier version may have made.
 func (r *reconciliation) userNameOf(ctx context.Context, b v1alpha1.WebAppBinding) (string, error) {

@@ -27,7 +27,7 @@ var Offers = offers.Fields{
 	versionField:          {List: versions, By: []string{engineField}},
 	classField:            {List: classes, By: []string{engineField, versionField}},
 	"dbSubnetGroupName":   {List: subnetGroups, Reference: reference.SubnetGroup},
-	parameterGroupPath:        {List: parameterGroups, By: []string{engineField}, Reference: reference.ParameterGroup},
+	parameterGroupPath:    {List: parameterGroups, By: []string{engineField}, Reference: reference.ParameterGroup},
 	"vpcSecurityGroupIDs": {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},
 }
 
