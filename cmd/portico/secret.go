@@ -24,8 +24,8 @@ func (a *app) secretCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "secret", Short: "Set values of Secrets, which are never shown", Args: words(0, 0),
 		Long: `Secret writes the values that web apps take from Secrets (env and envFrom), and passwords that a spec names. You
-cannot read values here: only names, keys and times are listed. You need the right to create or update Secrets in the namespace,
-such as the ClusterRole portico-secret-writer gives. It works with Secrets that were created here, or that have the label
+cannot read values here: only names, keys and times are listed. You need the right to create or update secretvalues.portico.dev in the
+namespace, which the ClusterRole portico-secret-writer gives. It works with Secrets that were created here, or that have the label
 portico.dev/secret-values=true.`,
 		Example: `  portico secret set shop token -n payments
   portico secret list -n payments`,

@@ -25,8 +25,11 @@ func problem(status int, format string, args ...any) *Error {
 	return &Error{Status: status, Detail: fmt.Sprintf(format, args...)}
 }
 
-func forbidden(verb, namespace string) *Error {
-	return &Error{Status: http.StatusForbidden, Denied: true, Detail: fmt.Sprintf("you are not allowed to %s secrets in namespace %s", verb, namespace)}
+func forbidden(to right) *Error {
+	return &Error{
+		Status: http.StatusForbidden, Denied: true,
+		Detail: fmt.Sprintf("you are not allowed to %s %s in namespace %s", to.verb, to.resource, to.namespace),
+	}
 }
 
 func unavailable(cause error) *Error {

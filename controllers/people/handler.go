@@ -245,8 +245,8 @@ func (h *Handler) remove(r *http.Request, id identity.Identity) (any, int, error
 	if err := firstOf(h.store.checkNamespace(namespace), checkName(name)); err != nil {
 		return nil, 0, err
 	}
-	// Who may update it may empty it. A right to delete is not asked for: in Kubernetes it is one to read, and nobody should need it.
-	if err := h.rights.require(ctx, id, "update", namespace, name); err != nil {
+	// Who may update it may empty it, so that another right is not asked for.
+	if err := h.rights.require(ctx, id, onValues("update", namespace, name)); err != nil {
 		return nil, 0, err
 	}
 	if err := h.confirmed(r, id, namespace, name); err != nil {

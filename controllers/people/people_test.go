@@ -46,6 +46,9 @@ type door struct {
 	mux     *http.ServeMux
 }
 
+// groups of the resources that are asked about.
+var groups = map[string]string{operatorapi.ValuesResource: "portico.dev", "webapps": "portico.dev", "rdsinstances": "portico.dev", "ec2instances": "portico.dev", "secrets": ""}
+
 func newDoor(t *testing.T, objects ...runtime.Object) *door {
 	t.Helper()
 	d := &door{Clientset: fake.NewClientset(objects...), t: t, mux: http.NewServeMux()}
@@ -56,7 +59,7 @@ func newDoor(t *testing.T, objects ...runtime.Object) *door {
 		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
 		on := r.Spec.ResourceAttributes
 		for _, right := range d.rights {
-			r.Status.Allowed = r.Status.Allowed || right == fmt.Sprintf("%s %s %s/%s", on.Verb, on.Resource, on.Namespace, on.Name)
+			r.Status.Allowed = r.Status.Allowed || right == fmt.Sprintf("%s %s %s/%s", on.Verb, on.Resource, on.Namespace, on.Name) && groups[on.Resource] == on.Group
 		}
 		r.Status.Allowed = r.Status.Allowed && r.Spec.User == "oidc:jane" && fmt.Sprint(r.Spec.Groups) == "[oidc:devs system:authenticated]"
 		return true, r, nil
@@ -129,7 +132,7 @@ func secret(name string, change func(*corev1.Secret)) *corev1.Secret {
 }
 
 func editor(name string) []string {
-	return []string{"create secrets payments/" + name, "update secrets payments/" + name, "update secrets payments/"}
+	return []string{"create secretvalues payments/" + name, "update secretvalues payments/" + name, "update secretvalues payments/"}
 }
 
 func (d *door) stored(name string) *corev1.Secret {
@@ -189,12 +192,13 @@ func TestWhatIsRefused(t *testing.T) {
 		status int
 		says   string
 	}{
-		"no right":                  {nil, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secrets in namespace payments"},
-		"no right, and it is there": {nil, secret("keys", nil), "PATCH", "keys", change(many), 403, "you are not allowed to update secrets in namespace payments"},
+		"no right":                  {nil, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments"},
+		"no right, and it is there": {nil, secret("keys", nil), "PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments"},
 		"a right to another":        {editor("other"), nil, "PATCH", "keys", change(many), 403, "you are not allowed to"},
-		"no right to create":        {[]string{"update secrets payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to create secrets"},
-		"no right to update":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to update secrets"},
-		"no right to delete":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you are not allowed to update secrets"},
+		"rights to Secrets":         {[]string{"create secrets payments/keys", "update secrets payments/keys", "update secrets payments/"}, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments"},
+		"no right to create":        {[]string{"update secretvalues payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to create secretvalues"},
+		"no right to update":        {[]string{"create secretvalues payments/keys"}, secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to update secretvalues"},
+		"no right to delete":        {[]string{"create secretvalues payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you are not allowed to update secretvalues"},
 		"no label":                  {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels = nil }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "was not made for this"},
 		"another label":             {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels[operatorapi.LabelSecretValues] = "no" }), "DELETE", "keys", "", 409, "was not made for this"},
 		"an owner":                  {editor("keys"), secret("keys", func(s *corev1.Secret) { s.OwnerReferences = []metav1.OwnerReference{{Name: "x"}} }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "belongs to something else"},
@@ -240,7 +244,7 @@ func TestWhatIsRefused(t *testing.T) {
 func TestNamespacesOfTheSystemAreLeftAlone(t *testing.T) {
 	d := newDoor(t)
 	for _, ns := range []string{"kube-system", "portico-system"} {
-		d.rights = []string{"list secrets " + ns + "/", "create secrets " + ns + "/a", "get secrets " + ns + "/db-binding"}
+		d.rights = []string{"list secretvalues " + ns + "/", "create secretvalues " + ns + "/a", "get secrets " + ns + "/db-binding"}
 		for method, path := range map[string]string{
 			"PATCH": operatorapi.SecretPath(ns, "a"), "GET": operatorapi.NamespaceSecretsPath(ns), "POST": operatorapi.PasswordPath("RDSInstance", ns, "db"),
 		} {
@@ -252,7 +256,7 @@ func TestNamespacesOfTheSystemAreLeftAlone(t *testing.T) {
 }
 
 func TestWhoMayKnowTheNames(t *testing.T) {
-	for rights, status := range map[string]int{"list secrets payments/": 200, "update secrets payments/": 200, "update secrets payments/keys": 403, "get secrets payments/": 403} {
+	for rights, status := range map[string]int{"list secretvalues payments/": 200, "update secretvalues payments/": 200, "update secretvalues payments/keys": 403, "get secrets payments/": 403} {
 		d := newDoor(t)
 		d.rights = []string{rights}
 		if w := d.ask("GET", operatorapi.NamespaceSecretsPath("payments"), ""); w.Code != status {

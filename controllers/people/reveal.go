@@ -45,7 +45,7 @@ func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string,
 		return operatorapi.Password{}, problem(http.StatusNotFound, "objects of the kind %s have no passwords", shorten(kind))
 	}
 	// Before anything is told of what is there.
-	if err := h.rights.require(ctx, id, "get", of.Namespace, bound.Secret); err != nil {
+	if err := h.rights.require(ctx, id, toRead(of.Namespace, bound.Secret)); err != nil {
 		return operatorapi.Password{}, err
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
 	"github.com/portico-platform/portico/api/identity"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 // rights asks Kubernetes what a person may do. Answers are not kept: each is for one act.
@@ -19,8 +20,14 @@ type rights struct {
 // right is one that a person may have.
 type right struct{ verb, group, resource, namespace, name string }
 
-func onSecret(verb, namespace, name string) right {
-	return right{verb: verb, resource: "secrets", namespace: namespace, name: name}
+// toRead is the right to read a Secret, as Kubernetes has it.
+func toRead(namespace, name string) right {
+	return right{verb: "get", resource: "secrets", namespace: namespace, name: name}
+}
+
+// onValues is a right to the values that people set, which only RBAC knows.
+func onValues(verb, namespace, name string) right {
+	return right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, name: name}
 }
 
 func (r rights) has(ctx context.Context, id identity.Identity, to right) (bool, error) {
@@ -36,35 +43,36 @@ func (r rights) has(ctx context.Context, id identity.Identity, to right) (bool, 
 	return answer.Status.Allowed && !answer.Status.Denied, nil
 }
 
-// require returns an *Error unless the person has the right to the Secret, or all of them where the name is empty.
-func (r rights) require(ctx context.Context, id identity.Identity, verb, namespace, name string) error {
-	ok, err := r.has(ctx, id, onSecret(verb, namespace, name))
+// require returns an *Error unless the person has the right.
+func (r rights) require(ctx context.Context, id identity.Identity, to right) error {
+	ok, err := r.has(ctx, id, to)
 	if err == nil && !ok {
-		err = forbidden(verb, namespace)
+		err = forbidden(to)
 	}
 	return err
 }
 
-// change returns what the person may do with the Secret; an *Error if neither.
+// change returns what the person may do with the values of the Secret; an *Error if neither.
 func (r rights) change(ctx context.Context, id identity.Identity, namespace, name string) (may May, err error) {
-	if may.Create, err = r.has(ctx, id, onSecret("create", namespace, name)); err != nil {
+	if may.Create, err = r.has(ctx, id, onValues("create", namespace, name)); err != nil {
 		return may, err
 	}
-	if may.Update, err = r.has(ctx, id, onSecret("update", namespace, name)); err != nil {
+	update := onValues("update", namespace, name)
+	if may.Update, err = r.has(ctx, id, update); err != nil {
 		return may, err
 	}
 	if !may.Create && !may.Update {
-		return may, forbidden("update", namespace)
+		return may, forbidden(update)
 	}
 	return may, nil
 }
 
-// names returns an *Error unless the person may know the names of Secrets: who may list them all, or update them, for whoever sets a value
-// must know where, and learns no value by it.
+// names returns an *Error unless the person may know the names of Secrets: who may list values, or update them, for whoever sets a value
+// must know where. Neither learns a value by it.
 func (r rights) names(ctx context.Context, id identity.Identity, namespace string) error {
-	ok, err := r.has(ctx, id, onSecret("update", namespace, ""))
+	ok, err := r.has(ctx, id, onValues("update", namespace, ""))
 	if ok || err != nil {
 		return err
 	}
-	return r.require(ctx, id, "list", namespace, "")
+	return r.require(ctx, id, onValues("list", namespace, ""))
 }

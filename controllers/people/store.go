@@ -70,7 +70,7 @@ func (s *Store) Set(ctx context.Context, namespace, name string, c operatorapi.S
 
 func (s *Store) create(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (*corev1.Secret, error) {
 	if !may.Create {
-		return nil, forbidden("create", namespace)
+		return nil, forbidden(onValues("create", namespace, name))
 	}
 	if len(c.Set) == 0 {
 		return nil, problem(http.StatusNotFound, "there is no Secret %s in namespace %s, so that no key of it can be removed", name, namespace)
@@ -100,7 +100,7 @@ func (s *Store) make(ctx context.Context, secret *corev1.Secret) (*corev1.Secret
 
 func (s *Store) update(ctx context.Context, secret *corev1.Secret, c operatorapi.SecretChange, by string, may May) (*corev1.Secret, error) {
 	if !may.Update {
-		return nil, forbidden("update", secret.Namespace)
+		return nil, forbidden(onValues("update", secret.Namespace, secret.Name))
 	}
 	if err := checkOurs(secret, operatorapi.SecretValues); err != nil {
 		return nil, err

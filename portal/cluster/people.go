@@ -102,15 +102,35 @@ func (c *Cluster) ServesPeople(ctx context.Context) error {
 	return nil
 }
 
-// MaySecret reports whether the caller can do verb with the Secret of the name, or where that is empty with all of them. It decides what pages
-// offer: the operator asks again.
-func (c *Cluster) MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
-	return c.access.allowed(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
+// toValues is a right to the values of a Secret, or where the name is empty of all of them. Only RBAC knows this resource.
+func toValues(verb, namespace, name string) Right {
+	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, object: name}
 }
 
-// RequireSecret returns a *ForbiddenError unless the caller can do what MaySecret tells.
-func (c *Cluster) RequireSecret(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
-	return c.access.require(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
+// toRead is the right to read a Secret.
+func toRead(namespace, name string) Right {
+	return Right{verb: "get", resource: secretsResource, namespace: namespace, object: name}
+}
+
+// MayValues reports whether the caller can do verb (create, update, list) with the values of the Secret of the name, or where that is empty of
+// all of them. It decides what pages offer: the operator asks again.
+func (c *Cluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
+	return c.access.allowed(ctx, id, toValues(verb, namespace, name))
+}
+
+// RequireValues returns a *ForbiddenError unless the caller can do what MayValues tells.
+func (c *Cluster) RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
+	return c.access.require(ctx, id, toValues(verb, namespace, name))
+}
+
+// MayReadSecret reports whether the caller can read the Secret, by which the password in it is shown. The operator asks again.
+func (c *Cluster) MayReadSecret(ctx context.Context, id auth.Identity, namespace, name string) (bool, error) {
+	return c.access.allowed(ctx, id, toRead(namespace, name))
+}
+
+// RequireReadSecret returns a *ForbiddenError unless the caller can do what MayReadSecret tells.
+func (c *Cluster) RequireReadSecret(ctx context.Context, id auth.Identity, namespace, name string) error {
+	return c.access.require(ctx, id, toRead(namespace, name))
 }
 
 // OperatorAway says that nobody answers.

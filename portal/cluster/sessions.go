@@ -13,8 +13,11 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
+// SessionsResource is what RBAC calls sessions.
+const SessionsResource = "sessions"
+
 // toEndSessions is the right to end the sessions of any user. Only RBAC knows this resource: there are no such objects.
-var toEndSessions = Right{verb: "delete", group: v1alpha1.GroupVersion.Group, resource: "sessions"}
+var toEndSessions = Right{verb: "delete", group: v1alpha1.GroupVersion.Group, resource: SessionsResource}
 
 // Ended says whose sessions have ended.
 type Ended struct {

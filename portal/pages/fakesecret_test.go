@@ -21,15 +21,28 @@ type keeping struct {
 	sent     map[string]string // values that were set, by Secret and key
 }
 
-// MaySecret goes by "get secrets payments" among what is denied.
-func (f *fakeCluster) MaySecret(ctx context.Context, id auth.Identity, verb, namespace, _ string) (bool, error) {
-	return f.Can(ctx, id, verb, catalog.Kind{Plural: "secrets"}, namespace)
+// MayValues goes by "update secretvalues payments" among what is denied.
+func (f *fakeCluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, _ string) (bool, error) {
+	return f.Can(ctx, id, verb, catalog.Kind{Plural: operatorapi.ValuesResource}, namespace)
 }
 
-func (f *fakeCluster) RequireSecret(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
-	may, err := f.MaySecret(ctx, id, verb, namespace, name)
+func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
+	may, err := f.MayValues(ctx, id, verb, namespace, name)
 	if err == nil && !may {
-		return &cluster.ForbiddenError{Verb: verb, Resource: "secrets", Namespace: namespace, Name: name}
+		return &cluster.ForbiddenError{Verb: verb, Resource: operatorapi.ValuesResource, Namespace: namespace, Name: name}
+	}
+	return err
+}
+
+// MayReadSecret goes by "get secrets payments" among what is denied.
+func (f *fakeCluster) MayReadSecret(ctx context.Context, id auth.Identity, namespace, _ string) (bool, error) {
+	return f.Can(ctx, id, "get", catalog.Kind{Plural: "secrets"}, namespace)
+}
+
+func (f *fakeCluster) RequireReadSecret(ctx context.Context, id auth.Identity, namespace, name string) error {
+	may, err := f.MayReadSecret(ctx, id, namespace, name)
+	if err == nil && !may {
+		return &cluster.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: namespace, Name: name}
 	}
 	return err
 }

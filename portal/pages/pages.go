@@ -46,7 +46,7 @@ type TeamReader interface {
 
 // SecretRights says what a caller can do with Secrets.
 type SecretRights interface {
-	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
+	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
 }
 
 // teamCluster is what the pages about teams need.

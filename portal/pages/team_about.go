@@ -88,9 +88,9 @@ func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, fra
 
 // maySetSecrets reports whether the page where values of Secrets are set is of use to the caller.
 func (p *Pages) maySetSecrets(ctx context.Context, id auth.Identity, s page.Space) (bool, error) {
-	may, err := p.cluster.MaySecret(ctx, id, "update", s.Namespace, "")
+	may, err := p.cluster.MayValues(ctx, id, "update", s.Namespace, "")
 	if err == nil && !may {
-		may, err = p.cluster.MaySecret(ctx, id, "create", s.Namespace, "")
+		may, err = p.cluster.MayValues(ctx, id, "create", s.Namespace, "")
 	}
 	return may, err
 }

@@ -67,7 +67,7 @@ type secretUse struct {
 	Effect string `json:"effect" doc:"When the object takes a new value."`
 }
 
-const secretWords = "It runs with the caller's own rights to Secrets in Kubernetes, which the operator asks for, and touches only Secrets with the label " +
+const secretWords = "It runs with the caller's own rights to `secretvalues.portico.dev` in Kubernetes, which the operator asks for, and touches only Secrets of type Opaque with the label " +
 	operatorapi.LabelSecretValues + "=" + operatorapi.SecretValues + ". It is for people: tokens of ServiceAccounts are refused."
 
 // secretErrors are the operator's; it may be switched off (501).
@@ -80,13 +80,13 @@ func (a *API) registerSecrets(api huma.API) {
 	base := "/namespaces/{namespace}/secrets"
 	huma.Register(api, huma.Operation{
 		OperationID: "listSecrets", Method: http.MethodGet, Path: base, Tags: []string{general}, Errors: secretErrors,
-		Summary: "List the Secrets whose values people set, without values", Description: secretWords + " It takes the right to list or to update Secrets.",
+		Summary: "List the Secrets whose values people set, without values", Description: secretWords + " It takes the right to list or to update secretvalues.",
 	}, a.listSecrets)
 	one := huma.Operation{
 		OperationID: "setSecret", Method: http.MethodPatch, Path: base + "/{name}", Tags: []string{general}, Errors: secretChangeErrors,
 		Summary: "Set and remove values of a Secret", MaxBodyBytes: maxBody, SkipValidateBody: true, Metadata: map[string]any{changed: "secrets"},
 		Middlewares: huma.Middlewares{wantType(mergePatch)},
-		Description: secretWords + " Keys that are not named stay. A Secret that does not exist is created. It takes the right to update Secrets, or to create them.",
+		Description: secretWords + " Keys that are not named stay. A Secret that does not exist is created. It takes the right to update secretvalues, or to create them.",
 	}
 	described := schemaOfSecret(api)
 	one.Responses = map[string]*huma.Response{"200": {Description: "Set; as it is now", Content: jsonContent(described)}}
@@ -96,7 +96,7 @@ func (a *API) registerSecrets(api huma.API) {
 		OperationID: "deleteSecret", Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{general}, Errors: secretErrors,
 		Metadata: map[string]any{changed: "secrets"}, DefaultStatus: http.StatusOK,
 		Responses: map[string]*huma.Response{"200": {Description: "Gone; as it was", Content: jsonContent(described)}},
-		Summary:   "Delete a Secret whose values people set", Description: secretWords + " What is in use is refused (409) without confirm. It takes the right to delete Secrets.",
+		Summary:   "Delete a Secret whose values people set", Description: secretWords + " What is in use is refused (409) without confirm. It takes the right to update secretvalues.",
 	}, a.deleteSecret)
 }
 
@@ -124,7 +124,7 @@ func secretBody() *huma.RequestBody {
 
 func (a *API) listSecrets(ctx context.Context, in *secretsInput) (*secretsOutput, error) {
 	if !isNamespace(in.Namespace) {
-		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "list", Resource: "secrets", Namespace: in.Namespace})
+		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "list", Resource: operatorapi.ValuesResource, Namespace: in.Namespace})
 	}
 	all, err := a.cluster.Secrets(ctx, caller(ctx), in.Namespace)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *API) setSecret(ctx context.Context, in *setSecretInput) (*secretOutput,
 }
 
 func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretOutput, error) {
-	if err := a.nameable(ctx, "delete", in.SecretPath); err != nil {
+	if err := a.nameable(ctx, "update", in.SecretPath); err != nil {
 		return nil, err
 	}
 	was, err := a.cluster.DeleteSecret(ctx, caller(ctx), in.Namespace, in.Name, in.Confirm)
@@ -166,7 +166,7 @@ func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretO
 // nameable refuses what would be another path at the operator, with the answer to those without the right.
 func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 	if !isNamespace(in.Namespace) {
-		return a.fail(ctx, &cluster.ForbiddenError{Verb: verb, Resource: "secrets", Namespace: in.Namespace})
+		return a.fail(ctx, &cluster.ForbiddenError{Verb: verb, Resource: operatorapi.ValuesResource, Namespace: in.Namespace})
 	}
 	if !isObjectName(in.Name) {
 		return problem(ctx, http.StatusUnprocessableEntity, "no Secret can have this name: use small letters, digits, - and .",
@@ -271,7 +271,7 @@ func (a *API) reveal(ctx context.Context, of cluster.Ref) (*revealOutput, error)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return &revealOutput{CacheControl: "no-store", Body: password{
+	return &revealOutput{CacheControl: "no-store, no-transform", Body: password{
 		Password: got.Password, Username: got.Username, Host: got.Host, Port: got.Port, Database: got.Database, Type: got.Type,
 	}}, nil
 }

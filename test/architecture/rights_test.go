@@ -87,3 +87,26 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 	}
 	return true
 }
+
+// TestARoleOfPeopleIsWorthNoServiceAccount: no role that is bound to people or their tools gives a right to Secrets, tokens, ServiceAccounts, or to run
+// something in a Pod by another way than a WebApp; nor more rights.
+func TestARoleOfPeopleIsWorthNoServiceAccount(t *testing.T) {
+	roles := (&places{files: os.DirFS(root)}).clusterRoles()
+	for _, name := range []string{"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-service-binding"} {
+		if len(roles[name]) == 0 {
+			t.Errorf("there is no role %s", name)
+		}
+		for _, rule := range roles[name] {
+			for _, resource := range rule.Resources {
+				reads := len(slices.DeleteFunc(slices.Clone(rule.Verbs), func(v string) bool { return slices.Contains([]string{"get", "list", "watch"}, v) })) == 0
+				base, sub, _ := strings.Cut(resource, "/")
+				of := slices.Contains(rule.APIGroups, "portico.dev") || slices.Contains(rule.APIGroups, "gateway.networking.k8s.io")
+				switch {
+				case strings.Contains(resource+strings.Join(rule.Verbs, "")+strings.Join(rule.APIGroups, ""), "*"),
+					base == "secrets", base == "serviceaccounts", base == "configmaps", !of && sub != "" && sub != "log", !of && !reads:
+					t.Errorf("%s may %v %v/%s", name, rule.Verbs, rule.APIGroups, resource)
+				}
+			}
+		}
+	}
+}

@@ -139,7 +139,7 @@ func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	refused.await(`main`, "Your role lacks the right to create or update Secrets")
 	refused.goTo(atSecrets)
 	refused.await(`main`, "portico-secret-writer")
-	refused.await(`main`, "kubectl auth can-i update secrets -n payments")
+	refused.await(`main`, "kubectl auth can-i --list -n payments | grep secretvalues")
 	refused.every("secrets-denied")
 }
 

@@ -23,7 +23,7 @@ func (p *Pages) sessionsAsk(w http.ResponseWriter, r *http.Request) error {
 	}
 	may, err := p.MayEndSessions(r.Context(), id)
 	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}
+		err = &cluster.ForbiddenError{Verb: "delete", Resource: cluster.SessionsResource}
 	}
 	if err != nil {
 		return err

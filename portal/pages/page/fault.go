@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
@@ -218,7 +220,7 @@ func askFor(e *cluster.ForbiddenError) string {
 	switch {
 	case e.Resource == "secrets" && e.Verb == "get":
 		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a platform admin for it, for this one Secret."
-	case e.Resource == "secrets":
+	case e.Resource == operatorapi.ValuesResource:
 		return "Portico's roles for teams do not include this right: ask a platform admin to give you the ClusterRole portico-secret-writer in the namespace. It can set values, but not read them."
 	}
 	return "You see this whether or not it exists. Ask a member of that team, or a platform admin, for access."
@@ -227,7 +229,7 @@ func askFor(e *cluster.ForbiddenError) string {
 // rightOf returns what the caller lacks, as RBAC names it.
 func rightOf(e *cluster.ForbiddenError) string {
 	what := e.Verb + " " + e.Resource
-	if e.Resource == "secrets" && e.Name != "" {
+	if ofOne(e) && e.Name != "" {
 		what += " " + e.Name
 	}
 	if e.Namespace == "" {
@@ -246,13 +248,22 @@ func missing(e *cluster.ForbiddenError) []views.Choice {
 	return facts
 }
 
+// ofOne reports whether it is about a right to one object: others name one right to all objects of a kind.
+func ofOne(e *cluster.ForbiddenError) bool {
+	return e.Resource == "secrets" || e.Resource == operatorapi.ValuesResource
+}
+
+// canI returns the command. "kubectl auth can-i" finds no resource that only RBAC knows; in its list there are all.
 func canI(e *cluster.ForbiddenError) string {
 	where := " --all-namespaces"
 	if e.Namespace != "" {
 		where = " -n " + e.Namespace
 	}
+	if e.Resource == operatorapi.ValuesResource || e.Resource == cluster.SessionsResource {
+		return "kubectl auth can-i --list" + strings.TrimSuffix(where, " --all-namespaces") + " | grep " + e.Resource
+	}
 	what := e.Resource
-	if e.Resource == "secrets" && len(validation.IsDNS1123Subdomain(e.Name)) == 0 { // others name one right to all objects of a kind
+	if ofOne(e) && len(validation.IsDNS1123Subdomain(e.Name)) == 0 {
 		what += "/" + e.Name
 	}
 	return "kubectl auth can-i " + e.Verb + " " + what + where

@@ -28,7 +28,7 @@ func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructur
 		return nil
 	}
 	if c.Password {
-		may, err := p.cluster.MaySecret(ctx, l.id, "get", l.ref.Namespace, name)
+		may, err := p.cluster.MayReadSecret(ctx, l.id, l.ref.Namespace, name)
 		if err != nil {
 			return err
 		}

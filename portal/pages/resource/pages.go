@@ -45,7 +45,7 @@ type Historian interface {
 
 // SecretRights says what a caller can do with Secrets.
 type SecretRights interface {
-	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
+	MayReadSecret(ctx context.Context, id auth.Identity, namespace, name string) (bool, error)
 }
 
 // PodReader reads what runs for an application, for a caller, after checking access.

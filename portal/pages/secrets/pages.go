@@ -20,8 +20,9 @@ type Cluster interface {
 	Agent
 	Kinds() catalog.Catalog
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
-	RequireSecret(ctx context.Context, id auth.Identity, verb, namespace, name string) error
+	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
+	RequireReadSecret(ctx context.Context, id auth.Identity, namespace, name string) error
+	RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error
 }
 
 // Agent has the operator do what a person may do with Secrets, by the token that the request has.

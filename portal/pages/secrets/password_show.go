@@ -39,7 +39,7 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	}
 	b.view = views.PasswordView{Resource: page.ResourceOf(b.space, b.ref.Kind, b.obj, p.Now()), Secret: catalog.TextAt(b.obj, "status", "binding", "name")}
 	if b.view.Secret != "" {
-		err = p.cluster.RequireSecret(r.Context(), b.id, "get", b.ref.Namespace, b.view.Secret)
+		err = p.cluster.RequireReadSecret(r.Context(), b.id, b.ref.Namespace, b.view.Secret)
 	}
 	return b, err
 }
@@ -101,6 +101,10 @@ func (p *Pages) showPassword(w http.ResponseWriter, r *http.Request, b bound, t 
 	b.view.Frame.Section, b.view.Frame.Slim = views.Resources, true
 	if !b.view.Shown && t.words == "" {
 		b.view.Confirm = p.confirming(r.Context(), views.PasswordPath(b.view.Resource.Href), stale)
+	}
+	if b.view.Shown {
+		w.Header().Set("Cache-Control", "no-store")
+		auth.Untransformed(w.Header())
 	}
 	return p.Show(w, r, t.status, views.PasswordPage(b.view))
 }

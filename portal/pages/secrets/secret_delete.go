@@ -63,7 +63,7 @@ func (p *Pages) readSecret(r *http.Request) (listRequest, string, error) {
 	if err != nil {
 		return l, name, err
 	}
-	return l, name, p.cluster.RequireSecret(r.Context(), l.id, "update", l.space.Namespace, name)
+	return l, name, p.cluster.RequireValues(r.Context(), l.id, "update", l.space.Namespace, name)
 }
 
 // showDelete shows the page that asks, with what came of it before.

@@ -43,16 +43,16 @@ func named(text string) string { return text[:min(len(text), longestName)] }
 // mayUse returns a *cluster.ForbiddenError for who can neither set a value nor know which there are.
 func (p *Pages) mayUse(ctx context.Context, l listRequest) error {
 	for _, verb := range []string{"create", "list"} {
-		if may, err := p.cluster.MaySecret(ctx, l.id, verb, l.space.Namespace, ""); may || err != nil {
+		if may, err := p.cluster.MayValues(ctx, l.id, verb, l.space.Namespace, ""); may || err != nil {
 			return err
 		}
 	}
 	if l.form.Name != "" { // a right to one Secret is enough to set its values
-		if may, err := p.cluster.MaySecret(ctx, l.id, "update", l.space.Namespace, l.form.Name); may || err != nil {
+		if may, err := p.cluster.MayValues(ctx, l.id, "update", l.space.Namespace, l.form.Name); may || err != nil {
 			return err
 		}
 	}
-	return p.cluster.RequireSecret(ctx, l.id, "update", l.space.Namespace, "")
+	return p.cluster.RequireValues(ctx, l.id, "update", l.space.Namespace, "")
 }
 
 // showList shows the page, with what came of a form that was sent. stale says what came to nothing for want of a fresh sign-in.
