@@ -23,11 +23,21 @@ const (
 	maxKeys = 1 << 20
 )
 
-// keyFetcher fetches the provider's keys no more often than KeysEvery; in between the last outcome, good or bad,
-// stands. What is no key set is an error, so that whoever asks can tell it from a bad token.
+// KeySource says where keys are, and how they are fetched.
+type KeySource struct {
+	Address   string
+	Transport http.RoundTripper
+	// Every is how often they are fetched at most.
+	Every time.Duration
+	// Waits says that who needs them sooner waits, and does not make do with the last outcome. Every must be short then.
+	Waits bool
+}
+
+// keyFetcher fetches keys no more often than its source says; in between the last outcome, good or bad, stands, unless it is
+// waited for. What is no key set is an error, so that whoever asks can tell it from a bad token.
 type keyFetcher struct {
-	next http.RoundTripper
-	now  func() time.Time
+	KeySource
+	now func() time.Time
 
 	mu   sync.Mutex
 	when time.Time
@@ -40,7 +50,15 @@ type keyFetcher struct {
 func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := f.now(); f.when.IsZero() || now.Sub(f.when) >= KeysEvery {
+	if wait := f.Every - f.now().Sub(f.when); f.Waits && wait > 0 {
+		select {
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		case <-time.After(min(wait, f.Every)):
+		}
+		f.when = time.Time{}
+	}
+	if now := f.now(); f.when.IsZero() || now.Sub(f.when) >= f.Every {
 		f.body, f.err = f.fetch(r)
 		f.when = now
 	}
@@ -54,7 +72,7 @@ func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
-	resp, err := f.next.RoundTrip(r)
+	resp, err := f.Transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +95,14 @@ type Keys struct{ remote oidc.KeySet }
 
 // NewKeys returns the keys at the address; they are fetched when they are needed.
 func NewKeys(ctx context.Context, address string, now func() time.Time) *Keys {
-	fetcher := &keyFetcher{next: http.DefaultTransport, now: now}
+	return NewKeysFrom(ctx, KeySource{Address: address, Transport: http.DefaultTransport, Every: KeysEvery}, now)
+}
+
+// NewKeysFrom returns the keys of the source; they are fetched when they are needed.
+func NewKeysFrom(ctx context.Context, from KeySource, now func() time.Time) *Keys {
+	fetcher := &keyFetcher{KeySource: from, now: now}
 	client := &http.Client{Transport: fetcher, Timeout: Timeout}
-	return &Keys{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), address)}
+	return &Keys{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), from.Address)}
 }
 
 // VerifySignature implements oidc.KeySet.
@@ -108,5 +131,5 @@ func withOutage(ctx context.Context) (context.Context, *outage) {
 
 // FetchKeys returns the key set at the address, as JSON.
 func FetchKeys(r *http.Request) ([]byte, error) {
-	return (&keyFetcher{next: http.DefaultTransport}).fetch(r)
+	return (&keyFetcher{KeySource: KeySource{Transport: http.DefaultTransport}}).fetch(r)
 }

@@ -27,11 +27,12 @@ const (
 	// refusedTTL is how long a token that is nobody's is refused without asking again. A Pod that was made a moment ago may
 	// not be known yet to who reviews its token.
 	refusedTTL = 5 * time.Second
-	// reviews a second, and at once: unknown tokens must not become a flood on the API server.
+	// reviews a second, and at once: new tokens must not become a flood on the API server. Only those count that Kubernetes has
+	// signed, for this portal.
 	reviewRate, reviewBurst = 20, 50
-	// clientRate and clientBurst are how many of them one client may spend.
-	clientRate, clientBurst = 2, 10
-	// Tokens that were good within knownFor have a rate of their own, which unknown ones cannot use up.
+	// teamRate and teamBurst are how many of them the ServiceAccounts of one namespace may spend.
+	teamRate, teamBurst = 2, 10
+	// Tokens that were good within knownFor have a rate of their own, which new ones cannot use up.
 	knownRate, knownBurst = 100, 500
 	knownFor              = time.Hour
 	bearers               = 10_000
@@ -41,6 +42,9 @@ const (
 type TokenReviewer interface {
 	// IssuesTokens reports whether the issuer is that of ServiceAccounts' tokens. It asks nobody but once in a while.
 	IssuesTokens(ctx context.Context, issuer string) (bool, error)
+	// VerifyToken checks signature, issuer, life and audience of a token, and returns the namespace of its ServiceAccount; ErrBadToken means
+	// that it is nobody's here. It costs no question about this token.
+	VerifyToken(ctx context.Context, issuer, token string, audiences []string) (namespace string, err error)
 	// ReviewToken asks whose token this is; ErrBadToken means nobody's here.
 	ReviewToken(ctx context.Context, token string, audiences []string) (Identity, error)
 }
@@ -53,8 +57,8 @@ type Bearer struct {
 	verified *lru.LRUExpireCache
 	known    *lru.LRUExpireCache // digests of ServiceAccount tokens that were good lately
 	refused  *lru.LRUExpireCache // digests of those that were nobody's
-	clients  *limit.Limiter      // of unknown tokens, by address
-	reviews  *rate.Limiter       // of unknown tokens
+	teams    *limit.Limiter      // of new tokens, by namespace
+	reviews  *rate.Limiter       // of new tokens
 	again    *rate.Limiter       // of known ones
 	now      func() time.Time
 	log      *slog.Logger
@@ -74,14 +78,14 @@ func NewBearer(p *Provider, reviewer TokenReviewer, revoked Revocations, c clock
 	return &Bearer{
 		provider: p, reviewer: reviewer, revoked: revoked, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
 		known: lru.NewLRUExpireCacheWithClock(bearers, c), refused: lru.NewLRUExpireCacheWithClock(bearers, c),
-		clients: limit.New(limit.Rate{PerSecond: clientRate, Burst: clientBurst}, c),
+		teams:   limit.New(limit.Rate{PerSecond: teamRate, Burst: teamBurst}, c),
 		reviews: rate.NewLimiter(reviewRate, reviewBurst), again: rate.NewLimiter(knownRate, knownBurst), now: c.Now, log: log,
 	}
 }
 
 var (
 	errNoToken  = errors.New("no bearer token")
-	errTooMany  = errors.New("too many unknown tokens at once")
+	errTooMany  = errors.New("too many new tokens at once")
 	errMalforms = errors.New("malformed token")
 )
 
@@ -199,8 +203,8 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 	return caller{id: id, issued: tok.IssuedAt, expires: tok.Expiry}, err
 }
 
-// serviceAccount returns the service account of a token. Kubernetes is not asked about a token of an issuer that it does not
-// know, nor for a while about one that it refused.
+// serviceAccount returns the service account of a token. Kubernetes is not asked about a token that it did not sign, whose life is over or
+// that is for others, nor for a while about one that it refused: what strangers make up costs them more than us.
 func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [sha256.Size]byte) (Identity, error) {
 	if _, refused := b.refused.Get(key); refused {
 		return Identity{}, ErrBadToken
@@ -212,20 +216,24 @@ func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [
 	if !ours {
 		return Identity{}, fmt.Errorf("%w: nobody knows its issuer", ErrBadToken)
 	}
-	return b.review(ctx, token, key)
+	namespace, err := b.reviewer.VerifyToken(ctx, issuer, token, b.provider.cfg.Audiences)
+	if err != nil {
+		return Identity{}, err
+	}
+	return b.review(ctx, token, namespace, key)
 }
 
-// mayReview counts a question about a token.
-func (b *Bearer) mayReview(ctx context.Context, key [sha256.Size]byte) bool {
+// mayReview counts a question about a token of the namespace's ServiceAccounts.
+func (b *Bearer) mayReview(namespace string, key [sha256.Size]byte) bool {
 	if _, known := b.known.Get(key); known {
 		return b.again.AllowN(b.now(), 1)
 	}
-	return b.clients.Wait(AddressOf(ctx)) == 0 && b.reviews.AllowN(b.now(), 1)
+	return b.teams.Wait(namespace) == 0 && b.reviews.AllowN(b.now(), 1)
 }
 
-// review asks the API server, at a limited rate.
-func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte) (Identity, error) {
-	if !b.mayReview(ctx, key) {
+// review asks the API server, at a limited rate: a token that it has signed ends with its ServiceAccount or its Pod.
+func (b *Bearer) review(ctx context.Context, token, namespace string, key [sha256.Size]byte) (Identity, error) {
+	if !b.mayReview(namespace, key) {
 		return Identity{}, errTooMany
 	}
 	id, err := b.reviewer.ReviewToken(ctx, token, b.provider.cfg.Audiences)
@@ -279,7 +287,7 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 		refuse(w, r, http.StatusUnauthorized, "send a bearer token for this API in the Authorization header")
 	case errors.Is(err, errTooMany):
 		w.Header().Set("Retry-After", "1")
-		refuse(w, r, http.StatusTooManyRequests, "too many unknown tokens at once; try again in a second")
+		refuse(w, r, http.StatusTooManyRequests, "too many new tokens of ServiceAccounts at once; try again in a second")
 	case errors.As(err, &refused):
 		refuse(w, r, http.StatusForbidden, refused.Reason)
 	case errors.Is(err, errEnded):

@@ -28,6 +28,17 @@ func (r *reviewer) IssuesTokens(_ context.Context, issuer string) (bool, error) 
 	return issuer == inCluster, nil
 }
 
+// VerifyToken takes the signatures "x" and "y", the latter of a ServiceAccount of another namespace.
+func (r *reviewer) VerifyToken(_ context.Context, _, token string, _ []string) (string, error) {
+	switch token[strings.LastIndex(token, ".")+1:] {
+	case "x":
+		return "a", nil
+	case "y":
+		return "c", nil
+	}
+	return "", ErrBadToken
+}
+
 func (r *reviewer) ReviewToken(_ context.Context, token string, audiences []string) (Identity, error) {
 	r.asked++
 	if r.err != nil {
@@ -191,19 +202,24 @@ func TestStreamsEndWithTheTokenOfAServiceAccount(t *testing.T) {
 func TestBearerSaysWhenNobodyCanBeAsked(t *testing.T) {
 	g := newGate(t)
 	g.reviewer.err = errors.New("dial 10.0.0.1: refused")
-	token := "Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`"}`) + "."
-	w := g.call(token + "1")
+	token := func(n int, signature string) string {
+		return "Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`","n":`+strconv.Itoa(n)+`}`) + "." + signature
+	}
+	w := g.call(token(0, "x"))
 	if w.Code != 503 || strings.Contains(w.Body.String(), "10.0.0.1") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	for i := range reviewBurst + 1 {
-		w = g.call(token + strings.Repeat("a", i+2))
+	for i := range teamBurst {
+		w = g.call(token(i+1, "x"))
 	}
 	if w.Code != 429 || w.Header().Get("Retry-After") == "" {
-		t.Errorf("a flood of unknown tokens: %d", w.Code)
+		t.Errorf("a flood of new tokens: %d", w.Code)
+	}
+	if w := g.call(token(0, "y")); w.Code != 503 {
+		t.Errorf("a token of another namespace meanwhile: %d", w.Code)
 	}
 	g.later(time.Second)
-	if w := g.call(token + "b"); w.Code != 503 {
+	if w := g.call(token(100, "x")); w.Code != 503 {
 		t.Errorf("a second later: %d", w.Code)
 	}
 }
@@ -237,17 +253,18 @@ func TestUnknownTokensSpendLittle(t *testing.T) {
 		t.Error("a refusal lasts for good")
 	}
 	g.later(time.Minute)
-	from := func(address string) context.Context { return context.WithValue(t.Context(), addressKey, address) }
-	flood := 0
-	for n := range clientBurst + 1 {
-		flood = g.callFrom(from("203.0.113.9"), ours(n+1)).Code
+	asked := g.reviewer.asked
+	for n := range 10 * reviewBurst {
+		if w := g.call("Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`","n":`+strconv.Itoa(n)+`}`) + ".forged"); w.Code != 401 {
+			t.Fatalf("a forged token: %d", w.Code)
+		}
 	}
-	if flood != 429 {
-		t.Errorf("a flood of one client: %d", flood)
+	if g.reviewer.asked != asked {
+		t.Errorf("%d questions about tokens that Kubernetes did not sign", g.reviewer.asked-asked)
 	}
 	g.reviewer.token = strings.TrimPrefix(ours(1000), "Bearer ")
-	if w := g.callFrom(from("203.0.113.10"), ours(1000)); w.Code != 200 {
-		t.Errorf("another client: %d", w.Code)
+	if w := g.call(ours(1000)); w.Code != 200 {
+		t.Errorf("a good one, after a flood of forged ones: %d", w.Code)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,13 +93,13 @@ func TestWhoGivesUpWaitsForNoProvider(t *testing.T) {
 
 func TestUnknownTokensDoNotStarveKnownOnes(t *testing.T) {
 	g := newGate(t)
-	g.reviewer.token = part(`{}`) + "." + part(`{"iss":"`+inCluster+`"}`) + ".good"
+	g.reviewer.token = part(`{}`) + "." + part(`{"iss":"`+inCluster+`"}`) + ".x"
 	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusOK {
 		t.Fatalf("status %d", w.Code)
 	}
 	flood := func() {
 		for i := range 2 * reviewBurst {
-			g.call("Bearer " + g.reviewer.token + strings.Repeat("x", i+1))
+			g.call("Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`","n":`+strconv.Itoa(i)+`}`) + ".x")
 		}
 	}
 	g.later(bearerTTL + time.Second)

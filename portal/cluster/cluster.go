@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -62,6 +63,8 @@ type Cluster struct {
 	revoked       *Revocations
 	prefix        string   // Options.Prefix
 	issuers       sync.Map // of ServiceAccounts' tokens
+	signers       *identity.Keys
+	now           func() time.Time
 	operator      *operator.Client
 	client        kubernetes.Interface
 	activity      *activity.Recorder
@@ -99,12 +102,17 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, err
 	}
+	signers, err := newSigners(own, clients, opts.Clock)
+	if err != nil {
+		return nil, err
+	}
 	changes := newFeed()
 	c := &Cluster{
 		usage:     usages{clock: opts.Clock},
 		podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds:     kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked, prefix: opts.Prefix,
+		signers: signers, now: opts.Clock.Now,
 		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}

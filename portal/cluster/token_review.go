@@ -2,11 +2,19 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/portal/auth"
 )
 
@@ -22,6 +30,38 @@ func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error)
 	}
 	_, ours := c.issuers.Load(issuer)
 	return ours, nil
+}
+
+// signersEvery is how often the API server's keys are fetched at most, whatever tokens strangers send: a token of a key that is
+// not known waits for that.
+const signersEvery = time.Second
+
+// newSigners returns the keys by which the API server signs tokens of ServiceAccounts, as it publishes them.
+func newSigners(own *rest.Config, clients kubernetes.Interface, c clock.PassiveClock) (*identity.Keys, error) {
+	transport, err := rest.TransportFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("making the transport for keys: %w", err)
+	}
+	return identity.NewKeysFrom(context.Background(), identity.KeySource{
+		Address:   clients.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").URL().String(),
+		Transport: transport, Every: signersEvery, Waits: true,
+	}, c.Now), nil
+}
+
+// VerifyToken implements auth.TokenReviewer.
+func (c *Cluster) VerifyToken(ctx context.Context, issuer, token string, audiences []string) (namespace string, err error) {
+	tok, err := identity.Verify(ctx, issuer, c.signers, token, audiences, c.now)
+	if _, away := errors.AsType[*identity.ProviderError](err); away {
+		return "", &UnavailableError{Doing: "fetching the keys of tokens of ServiceAccounts", Cause: err}
+	}
+	if err != nil {
+		return "", err
+	}
+	namespace, _, ok := auth.ServiceAccountName(tok.Subject)
+	if !ok {
+		return "", auth.ErrBadToken
+	}
+	return namespace, nil
 }
 
 // ReviewToken asks the API server whose ServiceAccount token this is. The token must be for one of the audiences.

@@ -3,11 +3,13 @@
 package integration
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -139,6 +141,65 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 	p.call(t, token, "GET", "/namespaces/payments/s3buckets", nil).want(t, http.StatusForbidden)
 	p.call(t, tokenFor(), "GET", path, nil).want(t, http.StatusUnauthorized)          // for the API server
 	p.call(t, tokenFor("another"), "GET", path, nil).want(t, http.StatusUnauthorized) // for somebody else
+}
+
+// TestAFloodOfForgedTokensRefusesNobody: 2,013 tokens that look as if the API server had made them, by their issuer and by the name of its
+// key, cost no tool its new token, and the API server no question.
+func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
+	p := startPortal(t, "", sessionKeys(t))
+	c, ns := admin(t), team(t, admin(t))
+	const tools = 6
+	for i := range tools {
+		create(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(ns, fmt.Sprint("ci-", i))})
+	}
+	create(t, c, &rbacv1.RoleBinding{
+		ObjectMeta: meta1(ns, "ci"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + ns}},
+	})
+	path := "/namespaces/" + ns + "/s3buckets"
+	await(t, "the binding to count", func() (bool, string) {
+		a := p.call(t, accountToken(t, ns, "ci-0", stack.Audience), "GET", path, nil)
+		return a.status == http.StatusOK, a.raw
+	})
+	parts := strings.Split(accountToken(t, ns, "ci-0", stack.Audience), ".")
+	said, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.calls.take()
+	honest := 0
+	var flood sync.WaitGroup
+	for n := range 2013 {
+		header, signature := parts[0], base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%0256d", n))
+		if n%2 == 0 { // of a key that nobody knows
+			header = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"alg":"RS256","kid":"k%d"}`, n))
+		}
+		claims := base64.RawURLEncoding.EncodeToString(append(said[:len(said)-1], fmt.Sprintf(`,"n":%d}`, n)...))
+		flood.Go(func() {
+			if a := p.call(t, header+"."+claims+"."+signature, "GET", path, nil); a.status != http.StatusUnauthorized {
+				t.Errorf("a forged token: %s", a.raw)
+			}
+		})
+		if n > 1880 && n%20 == 0 { // in the midst of it
+			token := accountToken(t, ns, fmt.Sprint("ci-", n/20%tools), stack.Audience)
+			p.call(t, token, "GET", path, nil).want(t, http.StatusOK)
+			honest++
+		}
+	}
+	flood.Wait()
+	asked, fetched := 0, 0
+	for _, c := range p.calls.take() {
+		switch {
+		case strings.HasSuffix(c.path, "/tokenreviews"):
+			asked++
+		case c.path == "/openid/v1/jwks":
+			fetched++
+		}
+	}
+	if asked != honest || honest < tools {
+		t.Errorf("%d questions about tokens, for %d of tools", asked, honest)
+	}
+	t.Logf("the keys were fetched %d times", fetched)
 }
 
 // letToolsIn lets the ServiceAccounts of the namespace act through the portal.
