@@ -61,6 +61,7 @@ type Kind struct {
 	refers string                 // the annotation that Refers is read from
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
+	shape  *shape                 // of what users write
 }
 
 // Change is what changing any of these fields of spec does, as a sentence.
@@ -208,6 +209,10 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 	if err != nil {
 		return Kind{}, err
 	}
+	parts, err := shapeOf(root)
+	if err != nil {
+		return Kind{}, err
+	}
 	spec := root.Properties["spec"]
 	k := Kind{
 		Resource:   schema.GroupVersionResource{Group: crd.Spec.Group, Version: v.Name, Resource: crd.Spec.Names.Plural},
@@ -232,7 +237,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],
 			Protects: crd.Annotations[prefix+"protects"], Counts: listed(crd.Annotations[prefix+"while-deleting"]),
 		},
-		schema: raw,
+		schema: raw, shape: parts,
 	}
 	k.readForm(crd.Annotations)
 	return k, nil

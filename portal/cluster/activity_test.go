@@ -23,7 +23,7 @@ import (
 // TestOnlyWhatWasDoneIsTold: no dry run, and nothing that was refused.
 func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 	ref := bucketRef(t)
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"note": "s3cret"}}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}}}
 	obj.SetNamespace("payments")
 	obj.SetName("logs")
 	for reason, step := range map[string]struct {

@@ -79,7 +79,7 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
 	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	ref := bucketRef(t)
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"note": "s3cret"}}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}}}
 	obj.SetNamespace("payments")
 	obj.SetName("logs")
 	yes := "s3cret"

@@ -93,7 +93,7 @@ func TestReadsAreThePortalsOwn(t *testing.T) {
 }
 
 func objectOf(ref Ref) *unstructured.Unstructured {
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "a"}}}}
 	obj.SetNamespace(ref.Namespace)
 	obj.SetName(ref.Name)
 	return obj

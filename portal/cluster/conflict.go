@@ -100,6 +100,30 @@ func bindTo(patch map[string]any, live *unstructured.Unstructured) map[string]an
 	return out
 }
 
+// withPatch returns what the patch makes of live (RFC 7396). What it does not name is shared with live.
+func withPatch(live *unstructured.Unstructured, patch map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: merged(live.Object, patch)}
+}
+
+func merged(target, patch map[string]any) map[string]any {
+	out := maps.Clone(target)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(out, key)
+		case map[string]any:
+			was, _ := out[key].(map[string]any)
+			out[key] = merged(was, value)
+		default:
+			out[key] = value
+		}
+	}
+	return out
+}
+
 // withUsersPart returns live with what users write taken from obj; finalizers, owners and status stay.
 func withUsersPart(live, obj *unstructured.Unstructured) *unstructured.Unstructured {
 	out, wanted := live.DeepCopy(), catalog.Clean(obj)

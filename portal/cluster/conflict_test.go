@@ -82,15 +82,15 @@ func TestAnEditOfAnOlderVersionTellsOfTheNewOne(t *testing.T) {
 	cl, ref := &Cluster{access: a, reader: s.reader(t), impersonator: w}, bucketRef(t)
 	there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: 1}
 	s.answer = there.answers
-	began := Began{ETag: tag("u", 2), Object: bucketOf(t, `{spec: {a: "1"}}`)}
-	mine := bucketOf(t, `{metadata: {name: logs, namespace: payments}, spec: {a: "2"}}`)
+	began := Began{ETag: tag("u", 2), Object: bucketOf(t, `{spec: {providerRef: {name: a}}}`)}
+	mine := bucketOf(t, `{metadata: {name: logs, namespace: payments}, spec: {providerRef: {name: a}, region: eu-west-2}}`)
 	_, err := cl.Edit(t.Context(), dev, ref.Kind, began, mine, false)
 	if conflict := (*ChangedError)(nil); !errors.As(err, &conflict) || conflict.Now.GetGeneration() != 3 {
 		t.Errorf("an older version: %v", err)
 	}
 	began.ETag = tag("u", 3)
 	got, err := cl.Edit(t.Context(), dev, ref.Kind, began, mine, true)
-	if body, writes := there.written(t); err != nil || writes != 2 || got.Was.GetGeneration() != 3 || body["spec"].(map[string]any)["a"] != "2" {
+	if body, writes := there.written(t); err != nil || writes != 2 || got.Was.GetGeneration() != 3 || body["spec"].(map[string]any)["region"] != "eu-west-2" {
 		t.Errorf("this version: %v after %d writes of %v, was %v", err, writes, body, got.Was)
 	}
 }

@@ -85,7 +85,7 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 			cl, ref := &Cluster{access: a, reader: s.reader(t), impersonator: w}, bucketRef(t)
 			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
 			s.answer = there.answers
-			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": "1"}}}
+			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "a"}}}}
 			obj.SetNamespace("payments")
 			obj.SetName("logs")
 			obj.SetUID(types.UID(c.uid))

@@ -34,6 +34,9 @@ type Began struct {
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	return c.write(ctx, id, change{verb: "create", ref: ref, dryRun: dryRun, deeds: always(activity.Requests)}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		if err := k.Check(obj, nil); err != nil {
+			return nil, err
+		}
 		return r.Create(ctx, catalog.Clean(obj),
 			metav1.CreateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 	})
@@ -50,7 +53,11 @@ func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return retryOnConflict(ctx, r, ref, Seen{UID: obj.GetUID(), ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 			was = live
-			return r.Update(ctx, withUsersPart(live, obj),
+			want := withUsersPart(live, obj)
+			if err := k.Check(want, live); err != nil {
+				return nil, err
+			}
+			return r.Update(ctx, want,
 				metav1.UpdateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 		})
 	})
@@ -73,6 +80,9 @@ func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map
 			return send(with)
 		}
 		return retryOnConflict(ctx, r, ref, Seen{ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			if err := ref.Kind.Check(withPatch(live, with), live); err != nil {
+				return nil, err
+			}
 			return send(bindTo(with, live))
 		})
 	})
@@ -90,6 +100,9 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 			was = live
 			want, err := mergeEdit(ref, live, began.Object, obj)
 			if err != nil {
+				return nil, err
+			}
+			if err := k.Check(want, live); err != nil {
 				return nil, err
 			}
 			return r.Update(ctx, want, metav1.UpdateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})

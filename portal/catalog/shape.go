@@ -1,0 +1,158 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+)
+
+// root is what the library calls the value that it looks at.
+const root = "value"
+
+// shape is a schema taken apart: itself is checked by the library that the API server has for it, what is in it by shapes of its own,
+// so that the first faults can end the check.
+type shape struct {
+	itself   *validate.SchemaValidator
+	fields   map[string]*shape
+	others   *shape // of fields without a name; nil: there are none
+	items    *shape
+	keys     []string // that tell the items of a list apart
+	free     bool     // any fields may be in it
+	nullable bool
+}
+
+// shapeOf returns the shape of the users' part of the objects with the schema.
+func shapeOf(s *apiext.JSONSchemaProps) (*shape, error) {
+	of := s.Properties["spec"]
+	part := apiext.JSONSchemaProps{Type: "object", Properties: map[string]apiext.JSONSchemaProps{"spec": of}}
+	if slices.Contains(s.Required, "spec") {
+		part.Required = []string{"spec"}
+	}
+	return newShape(&part)
+}
+
+func newShape(s *apiext.JSONSchemaProps) (_ *shape, err error) {
+	out := &shape{
+		fields: map[string]*shape{}, keys: s.XListMapKeys, nullable: s.Nullable,
+		free: s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.XEmbeddedResource,
+	}
+	if out.itself, err = validatorOf(s); err != nil {
+		return nil, err
+	}
+	for name, p := range s.Properties {
+		if out.fields[name], err = newShape(&p); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		if out.items, err = newShape(s.Items.Schema); err != nil {
+			return nil, err
+		}
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		out.others, err = newShape(s.AdditionalProperties.Schema)
+	}
+	return out, err
+}
+
+// validatorOf returns what checks a value by its schema, but not what is in it.
+func validatorOf(s *apiext.JSONSchemaProps) (*validate.SchemaValidator, error) {
+	own := *s
+	own.Properties, own.AdditionalProperties, own.Items, own.Default, own.XValidations = nil, nil, nil, nil, nil
+	own.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool { return s.Properties[name].Default != nil })
+	if s.XIntOrString {
+		own.AnyOf = nil
+	}
+	raw, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	of := &spec.Schema{}
+	if err := json.Unmarshal(raw, of); err != nil {
+		return nil, err
+	}
+	if s.XIntOrString {
+		of.Type = spec.StringOrArray{"integer", "string"}
+	}
+	return validate.NewSchemaValidator(of, nil, root, strfmt.Default), nil
+}
+
+// of returns the shape of a field, nil if there is none of the name.
+func (s *shape) of(name string) *shape {
+	if of, ok := s.fields[name]; ok {
+		return of
+	}
+	return s.others
+}
+
+// at returns the path of a field.
+func (s *shape) at(path *fieldpath.Path, name string) *fieldpath.Path {
+	switch _, named := s.fields[name]; {
+	case path == nil:
+		return fieldpath.NewPath(name)
+	case !named && s.others != nil:
+		return path.Key(name)
+	}
+	return path.Child(name)
+}
+
+// faults returns what is wrong with a value by itself, and whether what is in it is worth a look.
+func (s *shape) faults(path *fieldpath.Path, value any) (all fieldpath.ErrorList, deeper bool) {
+	deeper = true
+	for _, err := range s.itself.Validate(value).Errors {
+		said, ok := err.(*openapierrors.Validation) //nolint:errorlint // as the library returns it
+		if !ok {
+			all = append(all, fieldpath.Invalid(path, fieldpath.OmitValueType{}, err.Error()))
+			continue
+		}
+		at := path
+		for name := range strings.SplitSeq(strings.TrimPrefix(said.Name, root), ".") {
+			if name != "" {
+				at = s.at(at, name)
+			}
+		}
+		deeper = deeper && said.Code() == openapierrors.RequiredFailCode
+		all = append(all, faultOf(at, said))
+	}
+	return all, deeper
+}
+
+// faultOf returns an error of the library as the API server does.
+func faultOf(at *fieldpath.Path, err *openapierrors.Validation) *fieldpath.Error {
+	number := func(v any) int {
+		n, ok := v.(int64)
+		if !ok {
+			return -1
+		}
+		return int(n)
+	}
+	value := err.Value
+	if value == nil {
+		value = ""
+	}
+	switch err.Code() {
+	case openapierrors.RequiredFailCode:
+		return fieldpath.Required(at, "")
+	case openapierrors.EnumFailCode:
+		values := make([]string, 0, len(err.Values))
+		for _, v := range err.Values {
+			values = append(values, fmt.Sprint(v))
+		}
+		return fieldpath.NotSupported(at, err.Value, values)
+	case openapierrors.TooLongFailCode:
+		return fieldpath.TooLong(at, "", number(err.Valid))
+	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
+		return fieldpath.TooMany(at, number(err.Value), number(err.Valid))
+	case openapierrors.InvalidTypeCode:
+		return fieldpath.TypeInvalid(at, value, err.Error())
+	}
+	return fieldpath.Invalid(at, value, err.Error())
+}
