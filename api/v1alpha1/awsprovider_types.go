@@ -34,6 +34,7 @@ type AWSProviderSpec struct {
 	// accountID that the credentials must belong to. If left out, the first account seen is pinned in status. Without STS (see endpoints)
 	// it must be set, and is taken on trust: nothing tells whether the credentials, or another server behind the same endpoint,
 	// are of this account.
+	// +kubebuilder:validation:MaxLength=12
 	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
 	// +optional
 	AccountID string `json:"accountID,omitempty"`

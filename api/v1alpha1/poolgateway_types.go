@@ -18,6 +18,7 @@ type PoolGatewaySpec struct {
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
 	// accountID of the load balancer and of all certificates on it.
+	// +kubebuilder:validation:MaxLength=12
 	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
 	// +required
 	AccountID string `json:"accountID"`

@@ -11,12 +11,18 @@ type TeamQuotas struct {
 	// +optional
 	Resources []KindQuota `json:"resources,omitempty"`
 	// cpu that all Pods can request together, such as 20 or 500m.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 	// memory that all Pods can request together, such as 64Gi.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 	// storage that all volumes can request together, such as 500Gi.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Storage *resource.Quantity `json:"storage,omitempty"`
 	// pods at a time.
@@ -100,9 +106,13 @@ type ContainerLimits struct {
 // CPUAndMemory are amounts of both.
 type CPUAndMemory struct {
 	// cpu in cores, such as 500m.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 	// memory in bytes, such as 256Mi.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 }

@@ -151,10 +151,14 @@ type WebAppResources struct {
 type WebAppQuantities struct {
 	// cpu in cores, such as 250m or 2.
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && !quantity(string(self)).isGreaterThan(quantity('256'))",message="write cores such as 250m or 2, more than 0 and at most 256"
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 	// memory in bytes, such as 256Mi or 2Gi.
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && !quantity(string(self)).isLessThan(quantity('4Mi')) && !quantity(string(self)).isGreaterThan(quantity('4Ti'))",message="write bytes such as 256Mi or 2Gi, from 4Mi to 4Ti"
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 }
