@@ -3,7 +3,6 @@ package portal
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -28,16 +27,43 @@ var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 })
 
 // compress sends pages and JSON compressed to who takes it. Streams pass by it: each message leaves at once, and hundreds of
-// them would hold as many compressors of most of a megabyte. Compression can give away what a page holds beside what an attacker puts into its address (BREACH): no answer
-// holds a session, a token or a Secret's value, and logs, of which nobody knows what they hold, are sent as they are.
+// them would hold as many compressors of most of a megabyte. Compression can give away what a page holds beside what an attacker puts into its
+// address (BREACH): what auth.Untransformed marks, passwords and logs, is sent as it is.
 func compress(next http.Handler) http.Handler {
-	packed := gzipped()(next)
+	packed := gzipped()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&marked{ResponseWriter: w}, r) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		stream := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-		if stream || slices.Contains(strings.Split(r.URL.Path, "/"), "logs") {
+		if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 			next.ServeHTTP(w, r)
 			return
 		}
 		packed.ServeHTTP(w, r)
 	})
+}
+
+// marked tells the compressor of the mark, once the answer has its headers.
+type marked struct {
+	http.ResponseWriter
+	begun bool
+}
+
+// Unwrap is for http.ResponseController.
+func (m *marked) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (m *marked) WriteHeader(status int) {
+	m.begin()
+	m.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (m *marked) Write(b []byte) (int, error) {
+	m.begin()
+	return m.ResponseWriter.Write(b)
+}
+
+func (m *marked) begin() {
+	if !m.begun && strings.Contains(m.Header().Get("Cache-Control"), "no-transform") {
+		m.begun = true
+		m.Header().Set(gzhttp.HeaderNoCompression, "1") // which goes no further
+	}
 }

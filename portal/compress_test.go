@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/portico-platform/portico/portal/auth"
 )
 
 func TestWhatIsCompressed(t *testing.T) {
@@ -14,16 +16,18 @@ func TestWhatIsCompressed(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, kind, accept string // accept is of encodings
 		packed             bool
+		secret             bool
 	}{
-		"a page":                       {"/teams/payments", "text/html; charset=utf-8", "gzip, br", true},
-		"JSON":                         {"/api/v1/resources", "application/json", "gzip", true},
-		"a problem document":           {"/api/v1/resources", "application/problem+json", "gzip", true},
-		"a page for who does not care": {"/teams/payments", "text/html", "", false},
-		"a short answer":               {"/api/v1/me", "application/json", "gzip", false},
-		"a stream":                     {"/teams/payments/live", "text/event-stream", "gzip", false},
-		"a page with a log":            {"/teams/payments/webapps/shop/pods/shop-1/logs", "text/html", "gzip", false},
-		"a log as JSON":                {"/api/v1/namespaces/payments/webapps/shop/logs", "application/json", "gzip", false},
-		"a resource of the name":       {"/teams/payments/webapps/logs-of-shop", "text/html", "gzip", true},
+		"a page":                       {"/teams/payments", "text/html; charset=utf-8", "gzip, br", true, false},
+		"JSON":                         {"/api/v1/resources", "application/json", "gzip", true, false},
+		"a problem document":           {"/api/v1/resources", "application/problem+json", "gzip", true, false},
+		"a page for who does not care": {"/teams/payments", "text/html", "", false, false},
+		"a short answer":               {"/api/v1/me", "application/json", "gzip", false, false},
+		"a stream":                     {"/teams/payments/live", "text/event-stream", "gzip", false, false},
+		"a page with a log":            {"/teams/payments/webapps/shop/pods/shop-1/logs", "text/html", "gzip", false, true},
+		"a password as JSON":           {"/api/v1/namespaces/payments/rdsinstances/db/reveal", "application/json", "gzip", false, true},
+		"a password, uncompressed":     {"/teams/payments/rdsinstances/db/password", "text/html", "", false, true},
+		"a resource of the name":       {"/teams/payments/webapps/logs-of-shop", "text/html", "gzip", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flushed, body := false, body
@@ -32,6 +36,9 @@ func TestWhatIsCompressed(t *testing.T) {
 			}
 			h := compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
+				if c.secret {
+					auth.Untransformed(w.Header())
+				}
 				_, _ = io.WriteString(w, body)
 				if len(body) > compressFrom { // a flush sends what there is as it would be sent later
 					flushed = http.NewResponseController(w).Flush() == nil
@@ -44,6 +51,9 @@ func TestWhatIsCompressed(t *testing.T) {
 			h.ServeHTTP(w, r)
 			if len(body) > compressFrom && (!flushed || !w.Flushed) {
 				t.Error("what is flushed stays")
+			}
+			if w.Header().Get("No-Gzip-Compression") != "" || c.secret != strings.Contains(w.Header().Get("Cache-Control"), "no-transform") {
+				t.Errorf("it has the header %v", w.Header())
 			}
 			got := w.Result().Body
 			if packed := w.Header().Get("Content-Encoding") == "gzip"; packed != c.packed {

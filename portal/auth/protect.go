@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -33,6 +34,12 @@ func cachingOf(r *http.Request) string {
 		return "private, no-cache"
 	}
 	return "no-store"
+}
+
+// Untransformed marks an answer that shows a secret, or what may be one. Nobody on the way may change it, which compressing is: the length of a
+// compressed page tells what stands in it twice.
+func Untransformed(h http.Header) {
+	h.Set("Cache-Control", cmp.Or(h.Get("Cache-Control"), "no-store")+", no-transform")
 }
 
 // StrictTransport tells browsers to come by https only from now on, if that is how they reach the portal. It says nothing

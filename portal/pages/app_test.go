@@ -185,7 +185,7 @@ func TestADownloadIsAFileOfText(t *testing.T) {
 	w := visit(t, shopSite(t), developer, atPod+"/logs/download?container=proxy")
 	for name, want := range map[string]string{
 		"Content-Type": "text/plain; charset=utf-8", "Content-Disposition": "attachment; filename=shop-7f8-b-proxy.log",
-		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store, no-transform",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

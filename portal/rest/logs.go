@@ -78,6 +78,7 @@ func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOu
 	}
 	return &logsOutput{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "text/plain; charset=utf-8")
+		hc.SetHeader("Cache-Control", "no-store, no-transform")
 		hc.SetStatus(http.StatusOK)
 		for _, line := range lines {
 			_, _ = io.WriteString(hc.BodyWriter(), line+"\n") // the reader has gone

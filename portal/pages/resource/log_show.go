@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
@@ -49,6 +50,7 @@ func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
 	if !l.query.Previous && l.gone == "" {
 		view.Live = l.path + "/live?" + l.address()
 	}
+	auth.Untransformed(w.Header())
 	return p.Show(w, r, http.StatusOK, views.LogsPage(view))
 }
 
@@ -89,6 +91,7 @@ func (p *Pages) logsDownload(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(l.view.Name, l.ref.Name) + "-" + l.query.Container + ".log"}))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	auth.Untransformed(h)
 	for _, line := range lines {
 		if _, err := io.WriteString(w, line+"\n"); err != nil { //nolint:gosec // text/plain, as a file, with nosniff
 			return nil //nolint:nilerr // the client has gone
