@@ -81,7 +81,7 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	for who, token := range map[string]string{"a viewer": viewer, "another team": other} {
 		p.call(t, token, "GET", path, nil).want(t, http.StatusForbidden)
 		p.call(t, token, "DELETE", path+"/shop", nil).want(t, http.StatusForbidden)
-		if a := p.setting(t, token, ns, "shop", values("token", value)).want(t, http.StatusForbidden); !strings.Contains(a.detail(), "you are not allowed to update secrets") {
+		if a := p.setting(t, token, ns, "shop", values("token", value)).want(t, http.StatusForbidden); !strings.Contains(a.detail(), "you are not allowed to update secretvalues") {
 			t.Errorf("%s is told %s", who, a.raw)
 		}
 	}
@@ -292,7 +292,7 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 		if status != http.StatusOK {
 			return false, body
 		}
-		if header.Get("Cache-Control") != "no-store" {
+		if header.Get("Cache-Control") != "no-store, no-transform" {
 			t.Errorf("may be kept: %v", header)
 		}
 		return json.Unmarshal([]byte(body), &got) == nil, "no JSON"
