@@ -154,7 +154,7 @@ func (v *Verifier) discover(ctx context.Context) (*Keys, error) {
 
 func (v *Verifier) ask(ctx context.Context) (*Keys, error) {
 	const doing = "asking the identity provider for its settings"
-	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: discoverTimeout})
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: discoverTimeout, Transport: Bounded(nil)})
 	found, err := oidc.NewProvider(ctx, v.settings.Issuer)
 	if err != nil {
 		return nil, &ProviderError{Doing: doing, Cause: errors.New(Clean(err.Error()))}

@@ -42,7 +42,7 @@ func NewProvider(cfg Config, now func() time.Time) (*Provider, error) {
 }
 
 func newProvider(cfg Config, now func() time.Time) *Provider {
-	return &Provider{cfg: cfg, now: now, http: &http.Client{Timeout: providerTimeout}}
+	return &Provider{cfg: cfg, now: now, http: &http.Client{Timeout: providerTimeout, Transport: identity.Bounded(nil)}}
 }
 
 // discover asks once, for all who wait, and again some time after a failure. It gives up waiting when ctx ends.

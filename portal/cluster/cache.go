@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -36,7 +38,7 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	shared := true
 	byObject := map[client.Object]cache.ByObject{
-		&corev1.Event{}:              {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
+		&corev1.Event{}:              {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds), Transform: trimEvent},
 		namespaceMeta():              {UnsafeDisableDeepCopy: &shared},
 		&corev1.Pod{}:                {UnsafeDisableDeepCopy: &shared, Label: webAppPods(), Transform: trimPod},
 		&rbacv1.ClusterRoleBinding{}: {UnsafeDisableDeepCopy: &shared},
@@ -99,6 +101,23 @@ func strip(in any) (any, error) {
 		obj.SetAnnotations(a)
 	}
 	return in, nil
+}
+
+// maxEventText is what is kept of each text of an Event, in bytes: as much as the newer API of Events takes of a note. Whoever may create
+// Events by a role that is not Portico's can write more.
+const maxEventText = 1 << 10
+
+// trimEvent keeps of an Event what is shown, and no more of it than there should be.
+func trimEvent(in any) (any, error) {
+	e, ok := in.(*corev1.Event)
+	if !ok {
+		return in, nil // a tombstone
+	}
+	for _, text := range []*string{&e.Message, &e.Reason, &e.Action, &e.Type, &e.InvolvedObject.FieldPath, &e.ReportingController, &e.ReportingInstance} {
+		*text = strings.Clone(strings.ToValidUTF8((*text)[:min(len(*text), maxEventText)], ""))
+	}
+	maps.DeleteFunc(e.Annotations, func(_, value string) bool { return len(value) > maxEventText })
+	return strip(in)
 }
 
 func namespaceMeta() *metav1.PartialObjectMetadata {

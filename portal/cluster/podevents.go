@@ -97,7 +97,7 @@ func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
 		},
 	}, p.client)
 	informer := toolscache.NewSharedIndexInformer(source, &corev1.Event{}, 0, nil)
-	_ = informer.SetTransform(strip) // it fails only once it runs
+	_ = informer.SetTransform(trimEvent) // it fails only once it runs
 	change := Change{Kind: p.kind, Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelWebApp], Pods: true}
 	tell := func() { p.changed(change) }
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{ // it fails only once it has stopped

@@ -104,3 +104,15 @@ func TestAnErrandFindsTheNewLeader(t *testing.T) {
 		t.Error("nobody answers, and there is no error")
 	}
 }
+
+// TestAnAnswerOfTheOperatorIsReadToItsLimit: one that is larger than any that is meant counts as none.
+func TestAnAnswerOfTheOperatorIsReadToItsLimit(t *testing.T) {
+	c, _ := errandTo(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"name": "`+strings.Repeat("x", longestErrand)+`"}`) // the reader may have gone
+	})
+	var out operatorapi.Secret
+	_, err := c.Do(t.Context(), Errand{Method: http.MethodGet, Path: operatorapi.SecretPath("payments", "shop"), Token: "janes"}, &out)
+	if _, away := errors.AsType[*AwayError](err); !away || out.Name != "" {
+		t.Errorf("%v, with a name of %d bytes", err, len(out.Name))
+	}
+}

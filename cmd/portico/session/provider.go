@@ -13,6 +13,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // timeout bounds one request to the identity provider.
@@ -38,7 +40,7 @@ func discover(ctx context.Context, s Settings, via http.RoundTripper) (*provider
 	if err != nil || u.Host == "" || (u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname()))) {
 		return nil, fmt.Errorf("the portal names %q as its identity provider, which is no https URL: ask its admins", s.Issuer)
 	}
-	p := &provider{settings: s, http: &http.Client{Timeout: timeout, Transport: via}}
+	p := &provider{settings: s, http: &http.Client{Timeout: timeout, Transport: identity.Bounded(via)}}
 	if p.oidc, err = oidc.NewProvider(p.in(ctx), s.Issuer); err != nil {
 		return nil, fmt.Errorf("asking the identity provider %s for its settings: %w", s.Issuer, plain(err))
 	}

@@ -1,0 +1,34 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// TestAnEventIsKeptAsFarAsItIsShown: whoever may create Events can write a megabyte into one.
+func TestAnEventIsKeptAsFarAsItIsShown(t *testing.T) {
+	long := strings.Repeat("é", 500_000)
+	e := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e", Annotations: map[string]string{"short": "kept", "long": long}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: long}}},
+		Message:    "x" + long, Reason: long, Action: long, Type: long, ReportingController: long, ReportingInstance: long,
+		InvolvedObject: corev1.ObjectReference{FieldPath: long},
+	}
+	got, err := trimEvent(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := got.(*corev1.Event)
+	if size := kept.Size(); size > 8*maxEventText {
+		t.Errorf("%d bytes are kept", size)
+	}
+	if kept.Annotations["short"] != "kept" || !strings.HasPrefix(kept.Message, "xé") || strings.ContainsRune(kept.Message, '�') {
+		t.Errorf("%v, %.20q", kept.Annotations, kept.Message)
+	}
+	if out, err := trimEvent(toolscache.DeletedFinalStateUnknown{Key: "a"}); err != nil || out == nil {
+		t.Errorf("a tombstone: %v", err)
+	}
+}
