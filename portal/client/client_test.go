@@ -156,6 +156,23 @@ func TestAnswersThatAreNotThePortals(t *testing.T) {
 	}
 }
 
+// TestAnAnswerWithoutAnEndIsGivenUp: what the command line reads of a portal, or of what stands in its place, has a limit.
+func TestAnAnswerWithoutAnEndIsGivenUp(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
+		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, strings.Repeat(" ", 1<<20)); err != nil {
+					return // the client has hung up
+				}
+			}
+		})
+		if _, err := c.GetMe(t.Context(), client.GetMeOptions{}); err == nil {
+			t.Errorf("%d: read to its end", status)
+		}
+	}
+}
+
 func TestAServerThatIsAway(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()

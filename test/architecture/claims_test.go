@@ -28,6 +28,18 @@ func TestTheClaimsOfTheThreatModelHaveTests(t *testing.T) {
 			}
 		}
 	}
+	bounds := 0
+	for line := range strings.Lines(read(t, "docs/bounds.md")) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| What is read |") {
+			continue
+		}
+		if bounds++; !testName.MatchString(line) {
+			t.Errorf("no test is named for the bound of %s", line)
+		}
+	}
+	if bounds < 20 {
+		t.Errorf("%d bounds were found", bounds)
+	}
 	claims := 0
 	_, rest, _ := strings.Cut(read(t, "docs/security.md"), "\n## Claims\n")
 	rest, _, _ = strings.Cut(rest, "\n## What is not claimed\n")

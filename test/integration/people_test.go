@@ -11,6 +11,9 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -130,6 +133,56 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	}
 	if !strings.Contains(p.log.String(), `"msg":"write","actor":"oidc:payments-dev","verb":"patch","resource":"secrets","namespace":"`+ns+`","name":"shop","dryRun":false,"decision":"allow","outcome":"done"`) {
 		t.Error("the portal's log does not tell of it")
+	}
+}
+
+// TestWhoSetsValuesMakesNoToken: portico-secret-writer is worth what the operator does for it, and nothing with kubectl. A Secret that was made with
+// a token before is not touched.
+func TestWhoSetsValuesMakesNoToken(t *testing.T) {
+	o := startInspectedFor(t, peopleOf(world.Issuer))
+	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))
+	gives(t, o.Client, ns, "payments-dev", "portico-secret-writer")
+	editor := userToken(t, "payments-dev")
+	await(t, "a value to be set", func() (bool, string) {
+		a := p.setting(t, editor, ns, "shop", values("token", "of-a-shop"))
+		return a.status == http.StatusOK, a.raw
+	})
+	made := &corev1.Secret{}
+	if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "shop"}, made); err != nil || made.Type != corev1.SecretTypeOpaque || len(made.OwnerReferences) > 0 {
+		t.Errorf("made a Secret of type %s: %v", made.Type, err)
+	}
+	as := func(args ...string) (string, error) {
+		all := append([]string{"--kubeconfig=" + world.AdminKubeconfig, "-n", ns, "--as=" + stack.Prefix + "payments-dev", "--as-group=system:authenticated"}, args...)
+		out, err := exec.CommandContext(t.Context(), "../../bin/kubectl", all...).CombinedOutput()
+		return string(out), err
+	}
+	manifest := filepath.Join(t.TempDir(), "token.yaml")
+	text := "{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: worth-more, annotations: {kubernetes.io/service-account.name: default}}}"
+	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, args := range map[string][]string{
+		"make one with a token": {"create", "-f", manifest}, "make one": {"create", "secret", "generic", "own", "--from-literal=a=b"},
+		"change one": {"patch", "secret", "shop", "--type=merge", "-p", `{"stringData":{"a":"b"}}`}, "read one": {"get", "secret", "shop"}, "delete one": {"delete", "secret", "shop"},
+	} {
+		if out, err := as(args...); err == nil || !strings.Contains(out, "orbidden") {
+			t.Errorf("to %s: %v %s", what, err, out)
+		}
+	}
+	// As the documentation says.
+	if out, err := as("auth", "can-i", "--list"); err != nil || !strings.Contains(out, "secretvalues.portico.dev") || strings.Contains(out, "\nsecrets ") {
+		t.Errorf("kubectl lists the rights %v %s", err, out)
+	}
+	if out, err := as("auth", "can-i", "create", "secrets"); err == nil {
+		t.Errorf("kubectl says %s", out)
+	}
+	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: ns, Name: "with-a-token", Labels: map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretValues},
+		Annotations: map[string]string{corev1.ServiceAccountNameKey: "default"},
+	}, Type: corev1.SecretTypeServiceAccountToken}
+	create(t, o.Client, token)
+	for _, a := range []answer{p.setting(t, editor, ns, token.Name, values("token", "x")), p.call(t, editor, "DELETE", "/namespaces/"+ns+"/secrets/"+token.Name, nil)} {
+		a.want(t, http.StatusConflict)
 	}
 }
 
