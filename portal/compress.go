@@ -46,7 +46,7 @@ type marked struct {
 	begun bool
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns what http.ResponseController looks for.
 func (m *marked) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.

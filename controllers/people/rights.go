@@ -20,12 +20,12 @@ type rights struct {
 // right is one that a person may have.
 type right struct{ verb, group, resource, namespace, name string }
 
-// toRead is the right to read a Secret, as Kubernetes has it.
+// toRead returns the right to read a Secret, as Kubernetes has it.
 func toRead(namespace, name string) right {
 	return right{verb: "get", resource: "secrets", namespace: namespace, name: name}
 }
 
-// onValues is a right to the values that people set, which only RBAC knows.
+// onValues returns a right to the values that people set, which only RBAC knows.
 func onValues(verb, namespace, name string) right {
 	return right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, name: name}
 }

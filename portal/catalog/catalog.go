@@ -209,10 +209,6 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 	if err != nil {
 		return Kind{}, err
 	}
-	parts, err := shapeOf(root)
-	if err != nil {
-		return Kind{}, err
-	}
 	spec := root.Properties["spec"]
 	k := Kind{
 		Resource:   schema.GroupVersionResource{Group: crd.Spec.Group, Version: v.Name, Resource: crd.Spec.Names.Plural},
@@ -237,8 +233,9 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],
 			Protects: crd.Annotations[prefix+"protects"], Counts: listed(crd.Annotations[prefix+"while-deleting"]),
 		},
-		schema: raw, shape: parts,
+		schema: raw,
 	}
 	k.readForm(crd.Annotations)
-	return k, nil
+	k.shape, err = shapeOf(root)
+	return k, err
 }

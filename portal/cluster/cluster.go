@@ -102,22 +102,19 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, err
 	}
-	signers, err := newSigners(own, clients, opts.Clock)
-	if err != nil {
-		return nil, err
-	}
 	changes := newFeed()
 	c := &Cluster{
 		usage:     usages{clock: opts.Clock},
 		podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds:     kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked, prefix: opts.Prefix,
-		signers: signers, now: opts.Clock.Now,
+		now:      opts.Clock.Now,
 		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
 	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
-	return c, nil
+	c.signers, err = newSigners(own, clients, opts.Clock)
+	return c, err
 }
 
 // ownClients returns clients that act as the portal itself, of which the second one only reads.

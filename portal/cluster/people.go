@@ -102,12 +102,12 @@ func (c *Cluster) ServesPeople(ctx context.Context) error {
 	return nil
 }
 
-// toValues is a right to the values of a Secret, or where the name is empty of all of them. Only RBAC knows this resource.
+// toValues returns a right to the values of a Secret, or where the name is empty of all of them. Only RBAC knows this resource.
 func toValues(verb, namespace, name string) Right {
 	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, object: name}
 }
 
-// toRead is the right to read a Secret.
+// toRead returns the right to read a Secret.
 func toRead(namespace, name string) Right {
 	return Right{verb: "get", resource: secretsResource, namespace: namespace, object: name}
 }

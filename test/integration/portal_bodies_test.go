@@ -42,7 +42,7 @@ func manyOf(n int, item any) []any {
 	return all
 }
 
-// appBody is a WebApp whose spec has this beside an image.
+// appBody returns a WebApp whose spec has this beside an image.
 func appBody(name string, more map[string]any) map[string]any {
 	spec := map[string]any{"image": "ghcr.io/shop/web:1", "port": 8080}
 	for key, value := range more {
@@ -51,7 +51,7 @@ func appBody(name string, more map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 
-// costlyBodies are large and wrong: the API server looks for each fault, and with env of 60 kB does so for seconds.
+// costlyBodies returns what is large and wrong: the API server looks for each fault, and with env of 60 kB does so for seconds.
 func costlyBodies() map[string]map[string]any {
 	fields, labels := map[string]any{}, map[string]any{}
 	for i := range 20_000 {
