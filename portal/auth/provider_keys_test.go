@@ -2,10 +2,15 @@ package auth
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
@@ -91,5 +96,51 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
 	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusBadGateway {
 		t.Errorf("sign-in: %d %s", r.StatusCode, r.body)
+	}
+}
+
+// TestATokenOfANewKeyWaitsForIt: strangers have had the keys fetched a moment before there was a new one. Whoever has a token of that waits, and is
+// not refused; and strangers cannot have them fetched more often.
+func TestATokenOfANewKeyWaitsForIt(t *testing.T) {
+	issuer := oidctest.New(t)
+	var rotated atomic.Bool
+	var fetches atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fetches.Add(1)
+		if !rotated.Load() {
+			_, _ = io.WriteString(w, `{"keys": []}`)
+			return
+		}
+		issuer.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	const every = 300 * time.Millisecond
+	keys := identity.NewKeysFrom(t.Context(), identity.KeySource{
+		Address: srv.URL + oidctest.KeysPath, Transport: http.DefaultTransport, Every: every, Waits: true,
+	}, time.Now)
+	verify := func(token string) error {
+		_, err := identity.Verify(t.Context(), issuer.URL, keys, token, []string{"api"}, time.Now)
+		return err
+	}
+	good := issuer.Token(oidctest.Claims{"aud": "api"})
+	if err := verify(withKey(good, "x")); !errors.Is(err, ErrBadToken) || fetches.Load() != 1 {
+		t.Fatalf("%v after %d fetches", err, fetches.Load())
+	}
+	rotated.Store(true)
+	began := time.Now()
+	var flood sync.WaitGroup
+	for i := range 50 {
+		flood.Go(func() {
+			if err := verify(withKey(good, "x"+strconv.Itoa(i))); !errors.Is(err, ErrBadToken) {
+				t.Errorf("a forged one: %v", err)
+			}
+		})
+	}
+	if err := verify(good); err != nil {
+		t.Errorf("a token of the new key: %v", err)
+	}
+	flood.Wait()
+	if most := int32(time.Since(began)/every) + 2; fetches.Load() > most {
+		t.Errorf("%d fetches, want %d at most", fetches.Load(), most)
 	}
 }
