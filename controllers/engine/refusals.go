@@ -13,10 +13,10 @@ type refusal struct {
 }
 
 // due reports whether the action is to be tried again: after as long as it has been refused, within the bounds of the passes over what
-// is blocked. A pass may come a little earlier than planned.
+// is blocked. A pass may come a little earlier than planned, and a clock that was put back must not delay it.
 func (f refusal) due(now time.Time) bool {
 	pause := min(max(f.last.Sub(f.since), soonRetry), slowRetry)
-	return now.Sub(f.last) >= pause*3/4
+	return now.Before(f.last) || now.Sub(f.last) >= pause*3/4
 }
 
 // refusals are the actions that were refused, by action. They live in memory: a restart costs one try of each.

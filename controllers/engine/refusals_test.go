@@ -35,6 +35,9 @@ func TestRefusalsAreRememberedUntilAnEdit(t *testing.T) {
 	if !errors.Is(recalled(3*time.Minute), denied) || recalled(4*time.Minute) != nil {
 		t.Error("after two minutes of refusals it is tried again after two")
 	}
+	if recalled(time.Minute) != nil {
+		t.Error("after the clock was put back it is not tried")
+	}
 	records.add("S3Bucket", obj, passResult{at: start.Add(150 * time.Second), reason: v1alpha1.ReasonFailed}) // came to no plan
 	if !errors.Is(recalled(3*time.Minute), denied) {
 		t.Error("a pass that came to no plan made it forgotten")
