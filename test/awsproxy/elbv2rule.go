@@ -16,6 +16,9 @@ const (
 
 // rule serves CreateRule and ModifyRule, and refuses what exceeds a limit.
 func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
+	if refusal := refuseValues(x); refusal != nil {
+		return refusal, nil
+	}
 	// arn:...:listener/app/NAME/ID/LISTENER, and :listener-rule/ with a RULE after
 	modified := x.form.Get("RuleArn")
 	balancer := strings.Replace(x.form.Get("ListenerArn"), ":listener/", ":loadbalancer/", 1)

@@ -1,6 +1,7 @@
 // Package albconfig holds the one kind of the AWS Load Balancer Controller that Portico writes, LoadBalancerConfiguration
-// of gateway.k8s.aws/v1, with the fields that Portico reads or writes and no others. Those of others on the same object
-// stay, because Portico applies its own on the server's side.
+// of gateway.k8s.aws/v1, with the fields that Portico reads or writes, and those of a listener that it only keeps: the API server knows the
+// listeners as one value, so that who writes one of them writes all. Other fields of the object stay, because Portico applies its own on
+// the server's side.
 //
 // +kubebuilder:object:generate=true
 // +groupName=gateway.k8s.aws
@@ -46,9 +47,7 @@ type LoadBalancerConfigurationSpec struct {
 	// +optional
 	Scheme string `json:"scheme,omitempty"`
 	// listenerConfigurations, one for each protocol and port.
-	// +kubebuilder:validation:MaxItems=64
-	// +listType=map
-	// +listMapKey=protocolPort
+	// +listType=atomic
 	// +optional
 	ListenerConfigurations []ListenerConfiguration `json:"listenerConfigurations,omitempty"`
 }
@@ -56,7 +55,7 @@ type LoadBalancerConfigurationSpec struct {
 // ListenerConfiguration are settings of one listener.
 type ListenerConfiguration struct {
 	// protocolPort such as HTTPS:443.
-	// +kubebuilder:validation:Pattern=`^(HTTP|HTTPS|TLS|TCP|UDP)?:(6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]\d{4}|[1-9]\d{0,3})?$`
+	// +kubebuilder:validation:Pattern=`^(HTTP|HTTPS|TLS|TCP|UDP|TCP_UDP)?:(6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]\d{4}|[1-9]\d{0,3})?$`
 	// +required
 	ProtocolPort string `json:"protocolPort"`
 	// defaultCertificate is the ARN of the certificate for clients that name no known host.
@@ -69,6 +68,29 @@ type ListenerConfiguration struct {
 	// sslPolicy of the listener.
 	// +optional
 	SSLPolicy string `json:"sslPolicy,omitempty"`
+	// alpnPolicy is kept as it is.
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=HTTP1Only;HTTP2Only;HTTP2Optional;HTTP2Preferred;None
+	// +optional
+	ALPNPolicy string `json:"alpnPolicy,omitempty"`
+	// listenerAttributes are kept as they are.
+	// +listType=atomic
+	// +optional
+	ListenerAttributes []ListenerAttribute `json:"listenerAttributes,omitempty"`
+
+	// Others are the fields that are not known here, and kept as they are.
+	Others Fields `json:"-"`
+}
+
+// Fields are fields by name, as JSON.
+type Fields map[string]string
+
+// ListenerAttribute is a setting of a listener by its name in AWS.
+type ListenerAttribute struct {
+	// key is the name.
+	Key string `json:"key"`
+	// value that it has.
+	Value string `json:"value"`
 }
 
 // LoadBalancerConfiguration configures the load balancer of a Gateway or GatewayClass.

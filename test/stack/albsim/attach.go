@@ -31,6 +31,7 @@ func (w *world) attach(r *route, ref gatewayv1.ParentReference, t *topology, p p
 			verdict = gatewayv1.RouteReasonNoMatchingListenerHostname
 		default:
 			l.attached = append(l.attached, attachment{route: r, hostnames: hostnames})
+			r.on = append(r.on, t)
 			to++
 		}
 	}
@@ -83,7 +84,13 @@ func (w *world) resolve(r *route) {
 	}
 }
 
+// targetGroupName is the kind of a backend that is a target group of AWS, made by whomever.
+const targetGroupName = "TargetGroupName"
+
 func (w *world) resolveBackend(r *route, b gatewayv1.BackendRef) gatewayv1.RouteConditionReason {
+	if text(b.Kind) == targetGroupName {
+		return gatewayv1.RouteReasonResolvedRefs
+	}
 	if otherwise(text(b.Kind), "Service") != "Service" || text(b.Group) != "" {
 		return gatewayv1.RouteReasonInvalidKind
 	}

@@ -30,6 +30,7 @@ type built struct {
 	name, arn, dns string
 	ports          map[int32]bool    // that are served
 	groups         map[string]string // ARNs by name
+	named          map[string]string // those of others, too
 }
 
 func newBalancers(account aws.Config, c *counters) *balancers {
@@ -57,6 +58,9 @@ func isCode(err error, code string) bool {
 func (b *balancers) deploy(ctx context.Context, m *model, have *built) error {
 	network, err := b.network(ctx)
 	if err != nil {
+		return err
+	}
+	if have.named, err = b.namedGroups(ctx, m); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Groups)) {
@@ -210,6 +214,29 @@ func (b *balancers) makeGroup(ctx context.Context, m *model, name, vpc string, h
 	}
 	have.groups[name] = aws.ToString(out.TargetGroups[0].TargetGroupArn)
 	return nil
+}
+
+// namedGroups finds the target groups that routes name by their name in the account. One that is not there fails the model.
+func (b *balancers) namedGroups(ctx context.Context, m *model) (map[string]string, error) {
+	found := map[string]string{}
+	for i := range m.Listeners {
+		for j := range m.Listeners[i].Rules {
+			for _, f := range m.Listeners[i].Rules[j].Forward {
+				if !f.Named || found[f.Group] != "" {
+					continue
+				}
+				out, err := b.elb.DescribeTargetGroups(ctx, &elb.DescribeTargetGroupsInput{Names: []string{f.Group}})
+				if err == nil && len(out.TargetGroups) == 0 {
+					err = errors.New("not found")
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%w%w", errBuild, refusal("find the target group "+f.Group, err))
+				}
+				found[f.Group] = aws.ToString(out.TargetGroups[0].TargetGroupArn)
+			}
+		}
+	}
+	return found, nil
 }
 
 // deleteGroups removes those that are not kept.

@@ -2,7 +2,6 @@ package albsim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,9 +18,6 @@ const defaultPolicy = "ELBSecurityPolicy-2016-08"
 func (b *balancers) makeListeners(ctx context.Context, m *model, have *built) error {
 	found, err := b.listeners(ctx, have.arn)
 	if err != nil {
-		return err
-	}
-	if err := tooManyRules(m); err != nil {
 		return err
 	}
 	have.ports = map[int32]bool{}
@@ -42,21 +38,6 @@ func (b *balancers) makeListeners(ctx context.Context, m *model, have *built) er
 		if _, err := b.elb.DeleteListener(ctx, &elb.DeleteListenerInput{ListenerArn: l.ListenerArn}); err != nil {
 			return refusal(fmt.Sprintf("delete the listener of port %d", port), err)
 		}
-	}
-	return nil
-}
-
-// mostRules is AWS's limit for a load balancer; default rules do not count.
-const mostRules = 100
-
-// tooManyRules says it as the controller does.
-func tooManyRules(m *model) error {
-	n := 0
-	for i := range m.Listeners {
-		n += len(m.Listeners[i].Rules)
-	}
-	if n > mostRules {
-		return errors.New("Unable to synthesize listener rules, there's too many attached.") //nolint:revive,staticcheck // its words
 	}
 	return nil
 }
@@ -122,14 +103,14 @@ func like(l *elbtypes.Listener, protocol elbtypes.ProtocolEnum, policy *string, 
 }
 
 // exchange detaches the certificates that are too much, and then attaches those that are missing, one by one as the
-// controller does: who goes over the limit has lost the others by then.
+// controller does: who goes over the limit has lost the others by then. The default one is attached once more beside the others.
 func (b *balancers) exchange(ctx context.Context, listener string, wanted []string) error {
 	have, err := b.certificates(ctx, listener)
 	if err != nil {
 		return err
 	}
 	for _, arn := range have {
-		if slices.Contains(wanted[1:], arn) {
+		if slices.Contains(wanted, arn) {
 			continue
 		}
 		b.counters.changes.Add(1)
@@ -139,7 +120,7 @@ func (b *balancers) exchange(ctx context.Context, listener string, wanted []stri
 			return refusal("detach certificate "+arn, err)
 		}
 	}
-	for _, arn := range wanted[1:] {
+	for _, arn := range wanted {
 		if slices.Contains(have, arn) {
 			continue
 		}

@@ -12,45 +12,6 @@ import (
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 )
 
-// makeRules gives the listener its rules: priority 1 is the first. One in whose place there was another is changed, so
-// that requests are always answered.
-func (b *balancers) makeRules(ctx context.Context, m *model, p *portModel, listener string, have *built) error {
-	found, err := b.rules(ctx, listener)
-	if err != nil {
-		return err
-	}
-	for i := range p.Rules {
-		if err := b.makeRule(ctx, m, p, i, listener, found, have); err != nil {
-			return refusal(fmt.Sprintf("make rule %d of port %d", i+1, p.Port), err)
-		}
-		delete(found, i+1)
-	}
-	for _, rule := range found {
-		b.counters.changes.Add(1)
-		if _, err := b.elb.DeleteRule(ctx, &elb.DeleteRuleInput{RuleArn: rule.RuleArn}); err != nil {
-			return refusal("delete a rule", err)
-		}
-	}
-	return nil
-}
-
-func (b *balancers) makeRule(ctx context.Context, m *model, p *portModel, i int, listener string, found map[int]*elbtypes.Rule, have *built) (err error) {
-	conditions, actions := p.Rules[i].Conditions, p.Rules[i].actions(have)
-	rule := found[i+1]
-	switch {
-	case rule == nil:
-		b.counters.changes.Add(1)
-		_, err = b.elb.CreateRule(ctx, &elb.CreateRuleInput{
-			ListenerArn: aws.String(listener), Priority: aws.Int32(int32(i + 1)), Conditions: conditions, Actions: actions,
-			Tags: m.tags(fmt.Sprintf("%d:%d", p.Port, i+1)),
-		})
-	case described(rule.Conditions, rule.Actions) != described(conditions, actions):
-		b.counters.changes.Add(1)
-		_, err = b.elb.ModifyRule(ctx, &elb.ModifyRuleInput{RuleArn: rule.RuleArn, Conditions: conditions, Actions: actions})
-	}
-	return err
-}
-
 // rules returns the rules of a listener by priority, without the default one.
 func (b *balancers) rules(ctx context.Context, listener string) (map[int]*elbtypes.Rule, error) {
 	found := map[int]*elbtypes.Rule{}
@@ -79,14 +40,16 @@ func (r *ruleModel) actions(have *built) []elbtypes.Action {
 	switch {
 	case r.Redirect != nil:
 		return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumRedirect, RedirectConfig: r.Redirect}}
-	case len(r.Forward) == 0:
-		return []elbtypes.Action{answer(503)}
+	case !slices.ContainsFunc(r.Forward, func(f forward) bool { return f.Weight > 0 }):
+		return []elbtypes.Action{answer(500)}
 	}
 	to := &elbtypes.ForwardActionConfig{}
 	for _, f := range r.Forward {
-		to.TargetGroups = append(to.TargetGroups, elbtypes.TargetGroupTuple{
-			TargetGroupArn: aws.String(have.groups[f.Group]), Weight: aws.Int32(f.Weight),
-		})
+		arn := have.groups[f.Group]
+		if f.Named {
+			arn = have.named[f.Group]
+		}
+		to.TargetGroups = append(to.TargetGroups, elbtypes.TargetGroupTuple{TargetGroupArn: aws.String(arn), Weight: aws.Int32(f.Weight)})
 	}
 	return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, ForwardConfig: to}}
 }
@@ -110,7 +73,7 @@ func describedCondition(c *elbtypes.RuleCondition) string {
 	case c.HostHeaderConfig != nil:
 		values = c.HostHeaderConfig.Values
 	case c.PathPatternConfig != nil:
-		values = c.PathPatternConfig.Values
+		values = append(slices.Clone(c.PathPatternConfig.Values), c.PathPatternConfig.RegexValues...)
 	case c.HttpRequestMethodConfig != nil:
 		values = c.HttpRequestMethodConfig.Values
 	case c.HttpHeaderConfig != nil:

@@ -26,6 +26,8 @@ type model struct {
 	Name, Scheme string
 	Listeners    []portModel
 	Groups       map[string]groupModel // by name
+
+	failed error // why it cannot be built: one rule is enough
 }
 
 // portModel is a listener of the load balancer: all Gateway API listeners of its port together.
@@ -65,6 +67,9 @@ func modelOf(w *world, t *topology) (*model, error) {
 		}
 	}
 	slices.SortFunc(m.Listeners, func(a, b portModel) int { return int(a.Port - b.Port) })
+	if m.failed != nil {
+		m.Refused = m.failed.Error()
+	}
 	content, _ := json.Marshal(m) // plain data
 	sum := sha256.Sum256(content)
 	m.Key = hex.EncodeToString(sum[:])

@@ -31,7 +31,7 @@ func (s *Simulator) pass(ctx context.Context) time.Duration {
 		return firstWait
 	}
 	next := never
-	errs := []error{s.writeClasses(ctx, w), s.writeRoutes(ctx, w)}
+	errs := []error{s.holdLease(ctx), s.writeClasses(ctx, w), s.writeRoutes(ctx, w), s.releaseConfigs(ctx, w)}
 	known := map[types.NamespacedName]bool{}
 	for _, t := range w.gateways {
 		known[client.ObjectKeyFromObject(t.gateway)] = true
@@ -61,6 +61,9 @@ func (s *Simulator) serve(ctx context.Context, w *world, t *topology) (wait time
 	}
 	m, refused := modelOf(w, t)
 	now := time.Now()
+	if err := t.unloadable(); err != nil {
+		return s.stop(p, m, now, err), nil
+	}
 	if m.Key != p.seen {
 		p.seen, p.since, p.next, p.failed = m.Key, now, time.Time{}, 0
 	}
@@ -76,14 +79,31 @@ func (s *Simulator) serve(ctx context.Context, w *world, t *topology) (wait time
 	case m.Deleting:
 		return s.remove(ctx, t, p, m)
 	}
-	if refused == nil {
-		if err := s.setFinalizer(ctx, t, true); err != nil {
+	switch {
+	case refused == nil && m.failed != nil:
+		err = fmt.Errorf("%w%w", errBuild, m.failed)
+	case refused == nil:
+		if err := errors.Join(s.keepConfig(ctx, w, t), s.setFinalizer(ctx, t.gateway, finalizer, true)); err != nil {
 			return never, ignoreRace(err)
 		}
 		err = s.elb.deploy(ctx, m, &p.built)
 	}
 	s.note(p, m, now, err)
 	return p.wait(now), s.writeGateway(ctx, t, p, refused)
+}
+
+// errBuild marks the failure of a model that was never tried on AWS.
+var errBuild = errors.New("")
+
+// stop does nothing for a Gateway whose routes cannot be read, but try again.
+func (s *Simulator) stop(p *progress, m *model, now time.Time, err error) time.Duration {
+	if m.Key != p.seen {
+		p.seen, p.since, p.next, p.failed = m.Key, now, time.Time{}, 0
+	}
+	if !p.next.After(now) {
+		s.note(p, m, now, err)
+	}
+	return p.wait(now)
 }
 
 // note remembers how it went.
@@ -121,7 +141,7 @@ func (s *Simulator) remove(ctx context.Context, t *topology, p *progress, m *mod
 	if err != nil {
 		return p.wait(now), s.writeGateway(ctx, t, p, nil)
 	}
-	return never, ignoreRace(s.setFinalizer(ctx, t, false))
+	return never, ignoreRace(s.setFinalizer(ctx, t.gateway, finalizer, false))
 }
 
 func routesAttached(t *topology) error {
@@ -135,8 +155,8 @@ func routesAttached(t *topology) error {
 }
 
 // setFinalizer sets or takes off the finalizer.
-func (s *Simulator) setFinalizer(ctx context.Context, t *topology, wanted bool) error {
-	after := t.gateway.DeepCopy()
+func (s *Simulator) setFinalizer(ctx context.Context, of client.Object, finalizer string, wanted bool) error {
+	after := of.DeepCopyObject().(client.Object)
 	change := controllerutil.RemoveFinalizer
 	if wanted {
 		change = controllerutil.AddFinalizer
@@ -145,11 +165,10 @@ func (s *Simulator) setFinalizer(ctx context.Context, t *topology, wanted bool) 
 		return nil
 	}
 	s.counters.writes.Add(1)
-	lock := client.MergeFromWithOptions(t.gateway, client.MergeFromWithOptimisticLock{})
+	lock := client.MergeFromWithOptions(of, client.MergeFromWithOptimisticLock{})
 	if err := s.kube.Patch(ctx, after, lock); err != nil {
-		return fmt.Errorf("change the finalizers of Gateway %s/%s: %w", after.Namespace, after.Name, err)
+		return fmt.Errorf("change the finalizers of %T %s/%s: %w", after, after.GetNamespace(), after.GetName(), err)
 	}
-	t.gateway = after
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package albsim
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,11 +19,13 @@ type route struct {
 	rules     []routeRule
 	resolved  gatewayv1.RouteConditionReason
 	results   []result // one for each parent of ours
+	on        []*topology
 }
 
 type routeRule struct {
 	matches  []match
 	redirect *gatewayv1.HTTPRequestRedirectFilter
+	refused  error // what fails the whole model
 	backends []gatewayv1.BackendRef
 	served   []gatewayv1.BackendRef // those that are there
 }
@@ -32,6 +35,7 @@ type match struct {
 	exact      bool
 	path       int // its length
 	conditions []elbtypes.RuleCondition
+	refused    error // what fails the whole model
 }
 
 func httpRoute(o *gatewayv1.HTTPRoute) *route {
@@ -42,11 +46,7 @@ func httpRoute(o *gatewayv1.HTTPRoute) *route {
 		for j := range from.Matches {
 			rule.matches = append(rule.matches, httpMatch(&from.Matches[j]))
 		}
-		for j := range from.Filters {
-			if f := &from.Filters[j]; f.Type == gatewayv1.HTTPRouteFilterRequestRedirect {
-				rule.redirect = f.RequestRedirect
-			}
-		}
+		rule.redirect, rule.refused = httpFilters(from.Filters)
 		for j := range from.BackendRefs {
 			rule.backends = append(rule.backends, from.BackendRefs[j].BackendRef)
 		}
@@ -63,6 +63,7 @@ func grpcRoute(o *gatewayv1.GRPCRoute) *route {
 		for j := range from.Matches {
 			rule.matches = append(rule.matches, grpcMatch(&from.Matches[j]))
 		}
+		rule.refused = grpcFilters(from.Filters)
 		for j := range from.BackendRefs {
 			rule.backends = append(rule.backends, from.BackendRefs[j].BackendRef)
 		}
@@ -95,9 +96,13 @@ func pathMatch(exact bool, path string) match {
 			patterns = []string{"/*"}
 		}
 	}
-	return match{exact: exact, path: len(path), conditions: []elbtypes.RuleCondition{{
+	m := match{exact: exact, path: len(path), conditions: []elbtypes.RuleCondition{{
 		Field: aws.String("path-pattern"), PathPatternConfig: &elbtypes.PathPatternConditionConfig{Values: patterns},
 	}}}
+	if !exact && strings.ContainsAny(path, "*?") {
+		m.refused = fmt.Errorf("prefix path shouldn't contain wildcards: %s", path)
+	}
+	return m
 }
 
 func httpMatch(of *gatewayv1.HTTPRouteMatch) match {
@@ -106,6 +111,9 @@ func httpMatch(of *gatewayv1.HTTPRouteMatch) match {
 		path, exact = aws.ToString(p.Value), p.Type != nil && *p.Type == gatewayv1.PathMatchExact
 	}
 	m := pathMatch(exact, path)
+	if p := of.Path; p != nil && p.Type != nil && *p.Type == gatewayv1.PathMatchRegularExpression {
+		m.conditions[0].PathPatternConfig, m.refused = &elbtypes.PathPatternConditionConfig{RegexValues: []string{path}}, nil
+	}
 	if of.Method != nil {
 		m.add("http-request-method", elbtypes.RuleCondition{
 			HttpRequestMethodConfig: &elbtypes.HttpRequestMethodConditionConfig{Values: []string{string(*of.Method)}},
@@ -141,6 +149,24 @@ func (m *match) add(field string, c elbtypes.RuleCondition) {
 
 func (m *match) header(name, value string) {
 	m.add("http-header", elbtypes.RuleCondition{HttpHeaderConfig: &elbtypes.HttpHeaderConditionConfig{
-		HttpHeaderName: aws.String(name), Values: []string{value},
+		HttpHeaderName: aws.String(name), Values: headerValues(value),
 	}})
+}
+
+// headerValues splits a value at its commas, but for those after a backslash.
+func headerValues(value string) []string {
+	values, current := []string(nil), strings.Builder{}
+	for i := 0; i < len(value); i++ {
+		switch {
+		case value[i] == '\\' && i+1 < len(value):
+			i++
+			current.WriteByte(value[i])
+		case value[i] == ',':
+			values = append(values, current.String())
+			current.Reset()
+		default:
+			current.WriteByte(value[i])
+		}
+	}
+	return append(values, current.String())
 }

@@ -16,11 +16,13 @@ import (
 type ruleModel struct {
 	Conditions []elbtypes.RuleCondition
 	Redirect   *elbtypes.RedirectActionConfig
-	Forward    []forward // without Redirect; with neither, an answer 503
+	Forward    []forward // without Redirect; with neither, an answer 500
 }
 
+// forward sends to a target group: one of the model's, or one that is known by its name in the account.
 type forward struct {
 	Group  string
+	Named  bool
 	Weight int32
 }
 
@@ -55,6 +57,9 @@ func (m *model) rules(t *topology, port int32) []ruleModel {
 	slices.SortStableFunc(all, precedence)
 	rules := make([]ruleModel, len(all))
 	for i := range all {
+		if err := cmp.Or(all[i].match.refused, all[i].rule.refused); err != nil && m.failed == nil {
+			m.failed = err
+		}
 		rules[i] = m.rule(t, &all[i])
 	}
 	return rules
@@ -116,17 +121,43 @@ func (m *model) rule(t *topology, c *candidate) ruleModel {
 	return rule
 }
 
-// forward sends to the target group of a port of a Service: one in the Gateway, whichever routes name it.
+// forward sends to the target group of a port of a Service: one of its own for each route. One that a route names by its name is
+// taken wherever it is in the account.
 func (m *model) forward(t *topology, r *route, b gatewayv1.BackendRef) forward {
-	service, port := serviceOf(r, b), *b.Port
-	grpc := r.kind == "GRPCRoute"
-	name := resourceName(service.Namespace, service.Name, strconv.Itoa(int(port)), strconv.FormatBool(grpc), string(t.gateway.UID))
-	m.Groups[name] = groupModel{Service: service, Port: port, GRPC: grpc}
-	weight := int32(1)
-	if b.Weight != nil {
-		weight = *b.Weight
+	if text(b.Kind) == targetGroupName {
+		return forward{Group: string(b.Name), Named: true, Weight: weightOf(b)}
 	}
-	return forward{Group: name, Weight: weight}
+	service, port := serviceOf(r, b), *b.Port
+	name := resourceName(r.object.GetNamespace(), r.object.GetName(), r.kind, service.String(), strconv.Itoa(int(port)), string(t.gateway.UID))
+	m.Groups[name] = groupModel{Service: service, Port: port, GRPC: r.kind == "GRPCRoute"}
+	return forward{Group: name, Weight: weightOf(b)}
+}
+
+func weightOf(b gatewayv1.BackendRef) int32 {
+	if b.Weight == nil {
+		return 1
+	}
+	return *b.Weight
+}
+
+// mostWeight is the controller's own limit.
+const mostWeight = 999
+
+// unloadable returns why the controller cannot read the routes that are attached to the Gateway. It then says nothing at all: neither of the
+// Gateway, nor of its listeners, nor of any route that it takes.
+func (t *topology) unloadable() error {
+	for _, l := range t.listeners {
+		for _, a := range l.attached {
+			for i := range a.route.rules {
+				for _, b := range a.route.rules[i].served {
+					if w := weightOf(b); w > mostWeight {
+						return fmt.Errorf("Weight [%d] must be less than or equal to %d", w, mostWeight) //nolint:revive,staticcheck // its words
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // redirect answers as the filter says; what it leaves out is that of the request, but for the port, which follows a
@@ -149,8 +180,8 @@ func redirect(f *gatewayv1.HTTPRequestRedirectFilter) *elbtypes.RedirectActionCo
 	if f.Path != nil && f.Path.ReplaceFullPath != nil {
 		r.Path = f.Path.ReplaceFullPath
 	}
-	if f.StatusCode != nil && *f.StatusCode == 301 {
-		r.StatusCode = elbtypes.RedirectActionStatusCodeEnumHttp301
+	if f.StatusCode != nil {
+		r.StatusCode = elbtypes.RedirectActionStatusCodeEnum(fmt.Sprintf("HTTP_%d", *f.StatusCode))
 	}
 	return r
 }

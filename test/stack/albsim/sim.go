@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,7 @@ type Simulator struct {
 	counters counters
 
 	mu       sync.Mutex // one pass at a time, and what follows
+	renewed  time.Time  // when the Lease was
 	progress map[types.NamespacedName]*progress
 }
 
@@ -59,7 +61,7 @@ type progress struct {
 // New connects to the cluster, which must serve the kinds, and to AWS. Run does the rest, and logs what fails.
 func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.Writer) (*Simulator, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, coordinationv1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -135,7 +137,7 @@ func (s *Simulator) loop(ctx context.Context) {
 			}
 		case <-timer.C:
 		}
-		timer.Reset(s.pass(ctx))
+		timer.Reset(min(s.pass(ctx), renewEvery))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -75,11 +76,15 @@ func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, 
 	if errors.Is(p.err, errNotActive) {
 		g := t.gateway.DeepCopy()
 		meta.SetStatusCondition(&g.Status.Conditions, metav1.Condition{
-			Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown, Reason: string(gatewayv1.GatewayReasonPending), ObservedGeneration: g.Generation,
+			Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown, Reason: string(gatewayv1.GatewayReasonPending),
+			Message: "Waiting for load balancer to be active.", ObservedGeneration: g.Generation,
 		})
 		return s.write(ctx, t.gateway, g)
 	}
-	if p.err != nil {
+	switch {
+	case errors.Is(p.err, errBuild):
+		return errors.Join(s.event(ctx, t, "FailedBuildModel", "Failed build model due to "+p.err.Error()), s.writeFailure(ctx, t, seeEvents))
+	case p.err != nil:
 		return errors.Join(s.event(ctx, t, "FailedDeployModel", "Failed deploy model due to "+p.err.Error()), s.writeFailure(ctx, t, seeEvents))
 	}
 	g := t.gateway.DeepCopy()
@@ -139,9 +144,9 @@ func (l *listener) count() int32 {
 }
 
 func (l *listener) conditions(served bool) []says {
-	accepted := says{kind: "Accepted", reason: "Accepted", status: true}
-	conflicted := says{kind: "Conflicted", reason: string(gatewayv1.ListenerReasonNoConflicts)}
-	programmed := says{kind: "Programmed", reason: "Programmed", status: true}
+	accepted := says{kind: "Accepted", reason: "Accepted", message: "Listener is accepted.", status: true}
+	conflicted := says{kind: "Conflicted", reason: string(gatewayv1.ListenerReasonNoConflicts), message: "Listener has no conflict."}
+	programmed := says{kind: "Programmed", reason: "Programmed", message: "Listener is programmed.", status: true}
 	switch {
 	case l.conflict != "":
 		conflicted = says{kind: "Conflicted", reason: string(l.conflict), status: true}
@@ -152,9 +157,9 @@ func (l *listener) conditions(served bool) []says {
 	if !accepted.status {
 		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonInvalid)}
 	} else if !served {
-		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonPending)}
+		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonPending), message: "Listener is pending to be programmed."}
 	}
-	return []says{accepted, conflicted, {kind: "ResolvedRefs", reason: "ResolvedRefs", status: true}, programmed}
+	return []says{accepted, conflicted, {kind: "ResolvedRefs", reason: "ResolvedRefs", message: "Listener has all refs resolved.", status: true}, programmed}
 }
 
 // writeSet tells how a ListenerSet is. It is programmed when one of its listeners is.
@@ -201,6 +206,9 @@ func setConditions(accepted, programmed bool) []says {
 func (s *Simulator) writeRoutes(ctx context.Context, w *world) error {
 	var errs []error
 	for _, r := range w.routes {
+		if slices.ContainsFunc(r.on, func(t *topology) bool { return t.unloadable() != nil }) {
+			continue
+		}
 		after := r.object.DeepCopyObject().(client.Object)
 		status := routeStatus(after)
 		status.Parents = r.parentStatuses(status.Parents)
@@ -208,6 +216,9 @@ func (s *Simulator) writeRoutes(ctx context.Context, w *world) error {
 	}
 	return errors.Join(errs...)
 }
+
+// routeMessages are what the controller says beside these reasons; beside others it says more than the simulator knows.
+var routeMessages = map[gatewayv1.RouteConditionReason]string{gatewayv1.RouteReasonAccepted: "Route is accepted by Gateway"}
 
 func routeStatus(o client.Object) *gatewayv1.RouteStatus {
 	if grpc, ok := o.(*gatewayv1.GRPCRoute); ok {
@@ -232,8 +243,8 @@ func (r *route) parentStatuses(former []gatewayv1.RouteParentStatus) []gatewayv1
 			}
 		}
 		set(&is.Conditions, r.object.GetGeneration(),
-			says{kind: "Accepted", reason: string(result.accepted), status: result.accepted == gatewayv1.RouteReasonAccepted},
-			says{kind: "ResolvedRefs", reason: string(r.resolved), status: r.resolved == gatewayv1.RouteReasonResolvedRefs})
+			says{kind: "Accepted", reason: string(result.accepted), message: routeMessages[result.accepted], status: result.accepted == gatewayv1.RouteReasonAccepted},
+			says{kind: "ResolvedRefs", reason: string(r.resolved), message: routeMessages[gatewayv1.RouteReasonAccepted], status: r.resolved == gatewayv1.RouteReasonResolvedRefs})
 		all = append(all, is)
 	}
 	return all

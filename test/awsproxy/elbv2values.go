@@ -1,0 +1,129 @@
+package awsproxy
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// What a rule holds at most, by the quotas of Application Load Balancers and the reference of RuleCondition and Action.
+const (
+	maxValuesOfCondition = 3
+	maxValuesOfRule      = 5
+	maxWildcardsOfRule   = 5
+	maxGroupsOfAction    = 5
+	maxWeight            = 999
+	maxValue             = 128
+	maxHeaderName        = 40
+)
+
+var (
+	pathValue   = regexp.MustCompile(`^[A-Za-z0-9_.$/~"'@:+&*?-]+$`)
+	queryValue  = regexp.MustCompile(`^[A-Za-z0-9_.$/~"'@:+&()!,;=*?-]+$`)
+	headerValue = regexp.MustCompile(`^[ -\[\]-~]+$`)
+	headerName  = regexp.MustCompile("^[A-Za-z0-9*?!#$%&'+.^_`|~-]+$")
+	conditionIn = regexp.MustCompile(`^Conditions\.member\.(\d+)\.(?:(\w+)Config\.)?Values\.member\.\d+(?:\.(Key|Value))?$`)
+	groupWeight = regexp.MustCompile(`^Actions\.member\.\d+\.ForwardConfig\.TargetGroups\.member\.\d+\.Weight$`)
+	groupARN    = regexp.MustCompile(`^Actions\.member\.\d+\.ForwardConfig\.TargetGroups\.member\.\d+\.TargetGroupArn$`)
+	nameOfField = regexp.MustCompile(`^Conditions\.member\.\d+\.HttpHeaderConfig\.HttpHeaderName$`)
+)
+
+// refuseValues refuses a rule whose conditions or actions AWS does not take; nil if it takes them.
+func refuseValues(x *exchange) *reply {
+	if why := wrongCondition(x.form); why != "" {
+		return x.fail(http.StatusBadRequest, "ValidationError", why)
+	}
+	if why := wrongAction(x.form); why != "" {
+		return x.fail(http.StatusBadRequest, "ValidationError", why)
+	}
+	return nil
+}
+
+func wrongCondition(form url.Values) string {
+	values, of, wildcards := 0, map[string]int{}, 0
+	for name := range form {
+		value := form.Get(name)
+		if nameOfField.MatchString(name) && (len(value) > maxHeaderName || !headerName.MatchString(value)) {
+			return fmt.Sprintf("The HTTP header name '%.60s' is not valid; the limit is '%d'", value, maxHeaderName)
+		}
+		m := conditionIn.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		if len(value) > maxValue {
+			return fmt.Sprintf("The condition value '%.60s…' contains too many characters; the limit is '%d'", value, maxValue)
+		}
+		if known := valuesOf(form, m[1], m[2]); known != nil && !known.MatchString(value) {
+			return fmt.Sprintf("The condition value '%s' contains a character that is not valid", value)
+		}
+		wildcards += strings.Count(value, "*") + strings.Count(value, "?")
+		if m[3] != "Key" {
+			values++
+			of[m[1]]++
+		}
+	}
+	for _, n := range of {
+		if n > maxValuesOfCondition {
+			return fmt.Sprintf("A condition can have '%d' values", maxValuesOfCondition)
+		}
+	}
+	if values > maxValuesOfRule || wildcards > maxWildcardsOfRule {
+		return fmt.Sprintf("A rule can have '%d' condition values and '%d' wildcards", maxValuesOfRule, maxWildcardsOfRule)
+	}
+	return ""
+}
+
+// valuesOf returns what the values of a condition look like; nil for those that are not looked at.
+func valuesOf(form url.Values, condition, config string) *regexp.Regexp {
+	field := form.Get("Conditions.member." + condition + ".Field")
+	switch {
+	case config == "PathPattern" || field == "path-pattern":
+		return pathValue
+	case config == "QueryString":
+		return queryValue
+	case config == "HttpHeader":
+		return headerValue
+	}
+	return nil
+}
+
+func wrongAction(form url.Values) string {
+	groups := 0
+	for name := range form {
+		value := form.Get(name)
+		if groupARN.MatchString(name) {
+			groups++
+		}
+		if n, err := strconv.Atoi(value); groupWeight.MatchString(name) && (err != nil || n < 0 || n > maxWeight) {
+			return fmt.Sprintf("The weight '%s' of a target group is not between '0' and '%d'", value, maxWeight)
+		}
+	}
+	if groups > maxGroupsOfAction {
+		return fmt.Sprintf("An action can have '%d' target groups", maxGroupsOfAction)
+	}
+	return wrongRedirect(form)
+}
+
+// wrongRedirect tells of a redirect that leads to where the request came from, and of a status that is none of a redirect.
+func wrongRedirect(form url.Values) string {
+	const config = "Actions.member.1.RedirectConfig."
+	status := form.Get(config + "StatusCode")
+	if status == "" {
+		return ""
+	}
+	if status != "HTTP_301" && status != "HTTP_302" {
+		return "The redirect status code '" + status + "' must be one of 'HTTP_301, HTTP_302'"
+	}
+	if path := form.Get(config + "Path"); path != "" && (len(path) > maxValue || !strings.HasPrefix(path, "/")) {
+		return fmt.Sprintf("The redirect path '%.60s' is not valid", path)
+	}
+	for field, same := range map[string]string{"Protocol": "#{protocol}", "Host": "#{host}", "Port": "#{port}", "Path": "/#{path}"} {
+		if v := form.Get(config + field); v != "" && v != same {
+			return ""
+		}
+	}
+	return "At least one of the protocol, host, port and path of a redirect must differ from the request"
+}

@@ -1,0 +1,48 @@
+package albsim
+
+import (
+	"fmt"
+	"strings"
+
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// httpFilters returns the redirect of a rule, or the error with which one of its filters fails the whole model.
+func httpFilters(filters []gatewayv1.HTTPRouteFilter) (*gatewayv1.HTTPRequestRedirectFilter, error) {
+	for i := range filters {
+		switch f := &filters[i]; f.Type {
+		case gatewayv1.HTTPRouteFilterRequestRedirect:
+			return f.RequestRedirect, refusedRedirect(f.RequestRedirect)
+		case gatewayv1.HTTPRouteFilterExtensionRef, gatewayv1.HTTPRouteFilterURLRewrite: // rewrites are left out
+		default:
+			return nil, fmt.Errorf("Unsupported filter type: %s. Only request redirect is supported. To specify header modification, "+ //nolint:revive,staticcheck // its words
+				"please configure it through LoadBalancerConfiguration.", f.Type)
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+func refusedRedirect(f *gatewayv1.HTTPRequestRedirectFilter) error {
+	if f.Scheme != nil && *f.Scheme != "http" && *f.Scheme != "https" {
+		return fmt.Errorf("unsupported redirect scheme: %s", strings.ToUpper(*f.Scheme))
+	}
+	if f.Path == nil {
+		return nil
+	}
+	if to := f.Path.ReplaceFullPath; to != nil && strings.ContainsAny(*to, "*?") {
+		return fmt.Errorf("ReplaceFullPath shouldn't contain wildcards: %s", *to)
+	}
+	if to := f.Path.ReplacePrefixMatch; to != nil && strings.ContainsAny(*to, "*?") {
+		return fmt.Errorf("ReplacePrefixMatch shouldn't contain wildcards: %s", *to)
+	}
+	return nil
+}
+
+func grpcFilters(filters []gatewayv1.GRPCRouteFilter) error {
+	for i := range filters {
+		if t := filters[i].Type; t != gatewayv1.GRPCRouteFilterExtensionRef {
+			return fmt.Errorf("Unsupported filter type: %s. To specify header modification, please configure it through LoadBalancerConfiguration.", t) //nolint:revive,staticcheck // its words
+		}
+	}
+	return nil
+}
