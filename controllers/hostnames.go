@@ -21,6 +21,8 @@ type Hostnames struct {
 	RetryInterval time.Duration
 	// BatchWindow is how long the first change of a hosted zone waits for others; 0: a second.
 	BatchWindow time.Duration
+	// Patience is how long a shared load balancer may stand still before a hostname is suspected; 0: three minutes.
+	Patience time.Duration
 }
 
 // What holds where a deployment says nothing else.
@@ -28,7 +30,8 @@ const (
 	DefaultGatewayNamespace = "portico-gateways"
 	DefaultGatewayClass     = "alb"
 	lookForKinds            = 30 * time.Second
-	gatherChanges           = time.Second // little beside the minutes that a certificate takes
+	gatherChanges           = time.Second     // little beside the minutes that a certificate takes
+	standstill              = 3 * time.Minute // the load balancer controller does a change within seconds
 )
 
 // setupHostnames makes the controllers of hostnames start as soon as the cluster has what they need: now, if it has. apps is the
@@ -40,7 +43,7 @@ func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, ap
 	start := func() error {
 		err := hostname.Setup(ctx, mgr, hostname.Options{
 			Namespace: o.Namespace, Gateways: o.Hostnames.Namespace, Class: o.Hostnames.Class, Connector: d.connector, Engine: o.Engine,
-			Settling: d.scaled(settling), BatchWindow: o.Hostnames.BatchWindow,
+			Settling: d.scaled(settling), BatchWindow: o.Hostnames.BatchWindow, Patience: o.Hostnames.Patience,
 		})
 		if err != nil {
 			return err

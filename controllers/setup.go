@@ -140,6 +140,7 @@ func (o *Options) setDefaults(ctx context.Context, mgr ctrl.Manager) (err error)
 	o.Hostnames.Class = cmp.Or(o.Hostnames.Class, DefaultGatewayClass)
 	o.Hostnames.RetryInterval = cmp.Or(o.Hostnames.RetryInterval, lookForKinds)
 	o.Hostnames.BatchWindow = cmp.Or(o.Hostnames.BatchWindow, gatherChanges)
+	o.Hostnames.Patience = cmp.Or(o.Hostnames.Patience, standstill)
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}

@@ -70,26 +70,76 @@ type PoolGatewayStatus struct {
 	// +optional
 	// +listType=atomic
 	Attached []string `json:"attached,omitempty"`
-	// closed are the hostnames whose routes need more of the load balancer than is kept for them: no route is attached to
-	// them until they fit, so that all others are served on.
+	// closed are the hostnames whose routes would stop the load balancer: no route is attached to them until the routes
+	// change, so that all others are served on.
 	// +optional
 	// +listType=map
 	// +listMapKey=claim
 	Closed []ClosedHostname `json:"closed,omitempty"`
+	// following is how the load balancer keeps up with the routes.
+	// +optional
+	Following *PoolFollowing `json:"following,omitempty"`
 }
 
-// ClosedHostname is a hostname whose routes exceed its budget.
+// ClosedHostname is a hostname whose routes would stop the load balancer.
 type ClosedHostname struct {
 	// claim is the DomainClaim of the hostname.
 	Claim string `json:"claim"`
 	// hostname that is closed.
 	Hostname string `json:"hostname"`
-	// namespace whose routes exceed the budget.
+	// namespace of the routes.
 	Namespace string `json:"namespace"`
+	// reason is OverBudget, RouteUnsupported or RouteSuspected. Empty stands for OverBudget.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// message names the route and what is wrong with it.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Message string `json:"message,omitempty"`
 	// needs is what the routes need.
 	Needs LoadBalancerBudget `json:"needs"`
 	// budget is what is kept for them.
 	Budget LoadBalancerBudget `json:"budget"`
+}
+
+// PoolFollowing is whether the load balancer does what the routes ask for, and what is tried while it does not.
+type PoolFollowing struct {
+	// lostSince is when it was first seen to have stopped; unset while it follows.
+	// +optional
+	LostSince *metav1.Time `json:"lostSince,omitempty"`
+	// followed has the routes of each hostname as they were when it last followed.
+	// +optional
+	// +listType=map
+	// +listMapKey=claim
+	Followed []HostnameRoutes `json:"followed,omitempty"`
+	// suspect is closed to see whether the load balancer goes on.
+	// +optional
+	Suspect *SuspectHostname `json:"suspect,omitempty"`
+	// cleared were closed since lostSince and opened again, because it did not help.
+	// +optional
+	// +listType=map
+	// +listMapKey=claim
+	Cleared []HostnameRoutes `json:"cleared,omitempty"`
+	// blamed stay closed until their routes change: the load balancer went on when they were closed.
+	// +optional
+	// +listType=map
+	// +listMapKey=claim
+	Blamed []HostnameRoutes `json:"blamed,omitempty"`
+}
+
+// HostnameRoutes are the routes of a hostname at one time.
+type HostnameRoutes struct {
+	// claim is the DomainClaim of the hostname.
+	Claim string `json:"claim"`
+	// digest of the routes.
+	Digest string `json:"digest"`
+}
+
+// SuspectHostname is a hostname that is closed for a trial.
+type SuspectHostname struct {
+	HostnameRoutes `json:",inline"`
+	// since is when it was closed.
+	Since metav1.Time `json:"since"`
 }
 
 // PoolLoadBalancer is a load balancer in AWS.
@@ -149,4 +199,6 @@ const (
 	ReasonIdle                 = "Idle"
 	ReasonLoadBalancerNotFound = "LoadBalancerNotFound"
 	ReasonOverBudget           = "OverBudget"
+	ReasonRouteSuspected       = "RouteSuspected"   // the shared load balancer stopped after the routes of the hostname changed, and the hostname is closed
+	ReasonRouteUnsupported     = "RouteUnsupported" // a route has what the shared load balancer does not take, and its hostname is closed
 )

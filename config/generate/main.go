@@ -42,6 +42,9 @@ func generate(root string) error {
 	if err := all.writeCode(root); err != nil {
 		return err
 	}
+	if err := writeRoutes(root); err != nil {
+		return err
+	}
 	if err := writeGuardrails(root); err != nil {
 		return err
 	}

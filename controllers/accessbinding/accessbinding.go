@@ -95,7 +95,7 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.AccessBinding,
 	if err := r.openCluster(ctx); err != nil {
 		return err
 	}
-	return r.steps().Finalize(ctx)
+	return r.steps().Finalize(ctx, obj, pass)
 }
 
 func (r *reconciliation) steps() steps.List {

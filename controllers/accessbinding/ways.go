@@ -156,7 +156,7 @@ func (r *reconciliation) takeAway(ctx context.Context) error {
 	if err := r.openCluster(ctx); err != nil {
 		return err
 	}
-	if err := r.steps().Finalize(ctx); err != nil {
+	if err := r.steps().Finalize(ctx, r.obj, r.pass); err != nil {
 		return err
 	}
 	s, why := &r.obj.Status, "which the AWSProvider gives no more"

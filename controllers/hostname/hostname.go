@@ -86,7 +86,7 @@ func (rec Reconciler) Finalize(ctx context.Context, req *v1alpha1.GatewayHostnam
 			return err
 		}
 	}
-	return r.steps().Finalize(ctx)
+	return r.steps().Finalize(ctx, req, pass)
 }
 
 func (r *reconciliation) connect(ctx context.Context) (err error) {

@@ -33,19 +33,26 @@ func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	}
 	r.pool = pg
 	s.ParentRef = pool.ParentRef(pg, s.Claim)
-	if err := r.checkBudget(); err != nil {
+	if err := r.checkClosed(); err != nil {
 		return "", err
 	}
 	return r.checkListener(ctx)
 }
 
-// checkBudget returns an error that tells the team that its routes have closed the hostname, and what opens it.
-func (r *reconciliation) checkBudget() error {
+// checkClosed returns an error that tells the team that its routes have closed the hostname, and what opens it.
+func (r *reconciliation) checkClosed() error {
 	for _, c := range r.pool.Status.Closed {
-		if c.Claim == r.req.Status.Claim {
-			return engine.Blocked(v1alpha1.ReasonOverBudget, "%s does not answer: its routes need %s, and the load balancer is shared. Merge or delete routes, or ask a platform admin "+
-				"to raise maxRules or maxTargetGroups in the HostnameGrant of namespace %s. It opens by itself when they fit", c.Hostname, pool.Exceeds(c.Needs, c.Budget), r.req.Namespace)
+		if c.Claim != r.req.Status.Claim {
+			continue
 		}
+		switch c.Reason {
+		case v1alpha1.ReasonRouteUnsupported:
+			return engine.Blocked(c.Reason, "%s does not answer, because the load balancer is shared and would stop for all teams: %s. The hostname opens by itself when the route is changed or deleted", c.Hostname, c.Message)
+		case v1alpha1.ReasonRouteSuspected:
+			return engine.Blocked(c.Reason, "%s does not answer: %s. Undo the last change of its routes, or ask a platform admin", c.Hostname, c.Message)
+		}
+		return engine.Blocked(v1alpha1.ReasonOverBudget, "%s does not answer: its routes need %s, and the load balancer is shared. Merge or delete routes, or ask a platform admin "+
+			"to raise maxRules or maxTargetGroups in the HostnameGrant of namespace %s. It opens by itself when they fit", c.Hostname, pool.Exceeds(c.Needs, c.Budget), r.req.Namespace)
 	}
 	return nil
 }
@@ -84,7 +91,7 @@ func listenerRefusal(set *gatewayv1.ListenerSet) string {
 	for _, kind := range listenerConditions {
 		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
 		if c != nil && c.ObservedGeneration == set.Generation && c.Status == metav1.ConditionFalse {
-			return c.Reason + ": " + c.Message
+			return pool.Says(c)
 		}
 	}
 	return ""

@@ -39,6 +39,8 @@ type Options struct {
 	Settling time.Duration
 	// BatchWindow is how long the first change of a hosted zone waits for others.
 	BatchWindow time.Duration
+	// Patience is how long a load balancer may stand still before a hostname is suspected.
+	Patience time.Duration
 }
 
 // hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together share
@@ -105,6 +107,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		engine.Setup(c.mgr, &v1alpha1.PoolGateway{}, pool.Reconciler{
 			Applier: apply.Applier{Client: kube, APIReader: live}, Classes: classes, LoadBalancers: c.loadBalancers,
 			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool, MinAge: c.o.Settling, Now: c.o.Engine.Now,
+			Heartbeat: &pool.Heartbeat{Reader: live}, Patience: c.o.Patience,
 		}, own, c.watchedByPool),
 		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueKey(claimOf), builder.WithPredicates(requestClaimChanged()))

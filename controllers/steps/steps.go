@@ -115,13 +115,24 @@ func holds(name string, obj engine.Object, pass *engine.Pass) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == obj.GetGeneration()
 }
 
-// Finalize undoes the steps, the last one first, and ends at the first that is not undone.
-func (l List) Finalize(ctx context.Context) error {
+// Finalize undoes the steps, the last one first, and ends at the first that is not undone. What is undone does not hold any more, and what is
+// being undone neither.
+func (l List) Finalize(ctx context.Context, obj engine.Object, pass *engine.Pass) error {
 	for _, s := range slices.Backward(l) {
 		if s.Undo == nil {
 			continue
 		}
-		if err := s.Undo(ctx); err != nil {
+		err := s.Undo(ctx)
+		wait, waits := engine.AsWait(err)
+		if held := meta.FindStatusCondition(obj.Common().Conditions, s.Name); held != nil {
+			switch {
+			case err == nil:
+				pass.SetCondition(s.Name, metav1.ConditionFalse, v1alpha1.ReasonRemoved, "it is taken back")
+			case waits:
+				pass.SetCondition(s.Name, metav1.ConditionFalse, wait.Reason, wait.Error())
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("undo %s: %w", s.Name, err)
 		}
 	}

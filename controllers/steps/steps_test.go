@@ -158,7 +158,7 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 			var done []string
 			all := list(&done, row.fails, false)
 			all[1].Undo = nil
-			err := all.Finalize(t.Context())
+			err := all.Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
 			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 				t.Errorf("undone %q, error %v", done, err)
 			}
@@ -168,9 +168,23 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 
 func TestReleaseKeepsThePause(t *testing.T) {
 	var done []string
-	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}, false).Finalize(t.Context())
+	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}, false).Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
 	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Deleting" {
 		t.Errorf("outcome %v", err)
+	}
+}
+
+// A page that shows a deletion shows of each step what is left of it.
+func TestWhatIsUndoneDoesNotHoldAnyMore(t *testing.T) {
+	obj, pass, done := &v1alpha1.WebApp{}, engine.NewPass(nil), []string(nil)
+	for _, name := range []string{"First", "Second", "Third"} {
+		obj.Status.Conditions = append(obj.Status.Conditions, metav1.Condition{Type: name, Status: metav1.ConditionTrue})
+	}
+	_ = list(&done, map[string]error{"undo Second": engine.Wait("Deleting", 0, "going")}, false).Finalize(t.Context(), obj, pass)
+	for name, want := range map[string]string{"Third": "False Removed", "Second": "False Deleting", "First": " "} {
+		if status, reason, _ := pass.Condition(name); string(status)+" "+reason != want {
+			t.Errorf("%s is %s %s", name, status, reason)
+		}
 	}
 }
 

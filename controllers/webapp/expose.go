@@ -21,6 +21,8 @@ type Address struct {
 	Hostname string
 	URL      string
 	Parent   *v1alpha1.HostnameParentRef // nil until it is known
+	// Closed is the reason for which no route is attached to the hostname, and ClosedBy says why; empty while it takes routes.
+	Closed, ClosedBy string
 }
 
 // Routes is what the cluster has of Gateway API.
@@ -87,8 +89,12 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 	}
 	c := r.accepted()
 	switch {
+	case r.address.Closed != "":
+		return "", engine.Blocked(r.address.Closed, "the GatewayHostnameRequest %s is closed: %s", name, r.address.ClosedBy)
 	case c == nil || c.ObservedGeneration != r.http.Generation:
 		return "", engine.Wait(v1alpha1.ReasonRoutePending, watchFallback, "the load balancer controller has not taken up the route yet")
+	case c.Status != metav1.ConditionTrue && c.Message == "":
+		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s", c.Reason)
 	case c.Status != metav1.ConditionTrue:
 		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
 	case !r.address.Ready:
@@ -123,7 +129,7 @@ func (r *reconciliation) url(pass *engine.Pass) string {
 		switch {
 		case status == metav1.ConditionTrue && r.address.URL != "":
 			return r.address.URL
-		case status != metav1.ConditionFalse, was != "" && was == r.address.URL && reason != v1alpha1.ReasonRouteRefused:
+		case status != metav1.ConditionFalse, was != "" && was == r.address.URL && reason != v1alpha1.ReasonRouteRefused && r.address.Closed == "":
 			return was
 		}
 	}

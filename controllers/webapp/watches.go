@@ -3,10 +3,13 @@ package webapp
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -28,15 +31,30 @@ func routesIn(mgr ctrl.Manager, off func() string) Routes {
 		Address: func(ctx context.Context, namespace, name string) (Address, error) {
 			r := &v1alpha1.GatewayHostnameRequest{}
 			found, err := find(ctx, mgr, namespace, name, r)
-			return Address{found, r.Status.Hostname, r.Status.URL, r.Status.ParentRef}, err
+			closed, why := closedBy(r)
+			return Address{found, r.Status.Hostname, r.Status.URL, r.Status.ParentRef, closed, why}, err
 		},
 	}
+}
+
+// closings are the reasons of a hostname that takes no route.
+var closings = []string{v1alpha1.ReasonOverBudget, v1alpha1.ReasonRouteUnsupported, v1alpha1.ReasonRouteSuspected}
+
+// closedBy returns for what reason the hostname takes no route, and why; empty while it takes routes.
+func closedBy(r *v1alpha1.GatewayHostnameRequest) (reason, message string) {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepListenerAttached)
+	if c == nil || c.Status != metav1.ConditionFalse || !slices.Contains(closings, c.Reason) {
+		return "", ""
+	}
+	return c.Reason, c.Message
 }
 
 // hostnameChanged lets pass what a web app may wait for.
 func hostnameChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
-		return was.Status.Ready != is.Status.Ready || was.Status.URL != is.Status.URL || !equality.Semantic.DeepEqual(was.Status.ParentRef, is.Status.ParentRef) ||
+		before, _ := closedBy(was)
+		after, _ := closedBy(is)
+		return before != after || was.Status.Ready != is.Status.Ready || was.Status.URL != is.Status.URL || !equality.Semantic.DeepEqual(was.Status.ParentRef, is.Status.ParentRef) ||
 			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 )
 
 // elbService is the second version of Elastic Load Balancing. It takes issued
@@ -14,7 +15,8 @@ import (
 type elbService struct {
 	upstream     *upstream
 	certificates *acmService
-	locks        locks // by account and region
+	locks        locks        // by account and region
+	moved        atomic.Int64 // rules that made way
 }
 
 func (s *elbService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -53,6 +55,8 @@ func (s *elbService) judge(ctx context.Context, x *exchange) (*reply, error) {
 		return s.removeCertificate(ctx, x)
 	case "CreateRule", "ModifyRule":
 		return s.rule(ctx, x)
+	case "SetRulePriorities":
+		return nil, s.makeWay(ctx, x)
 	}
 	return nil, nil
 }

@@ -2,9 +2,11 @@ package awsproxy
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +33,19 @@ func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
 		return nil, err
 	}
 	return s.refuseTargets(ctx, x, listeners, modified)
+}
+
+// makeWay moves the rules of a call to places that nobody uses. Unlike AWS, moto refuses a place that another rule has, though that one is
+// being moved itself.
+func (s *elbService) makeWay(ctx context.Context, x *exchange) error {
+	form := url.Values{}
+	for i, arn := range members(x.form, "RulePriorities", "RuleArn") {
+		name := fmt.Sprintf("RulePriorities.member.%d.", i+1)
+		form.Set(name+"RuleArn", arn)
+		form.Set(name+"Priority", strconv.FormatInt(10_000+s.moved.Add(1)%30_000, 10))
+	}
+	_, err := s.ask(ctx, x.call.Account, x.call.Region, "SetRulePriorities", form, nil)
+	return err
 }
 
 type listenerRule struct {

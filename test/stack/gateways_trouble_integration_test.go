@@ -46,7 +46,7 @@ func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
 	e.programmed(gateway)
 }
 
-func TestMoreRulesThanALoadBalancerHasChangeNothing(t *testing.T) {
+func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
 	e.keeper()
@@ -56,9 +56,8 @@ func TestMoreRulesThanALoadBalancerHasChangeNothing(t *testing.T) {
 	balancer := e.programmed(gateway)
 	rules := func() int { return len(e.rules(e.listener(balancer, 443))) }
 	eventually(t, "the route is served", patience, func(context.Context) (bool, error) { return rules() >= 2, nil })
-	before := rules() + 1
 	many := e.route(e.infra, "many", "shop")
-	eventually(t, "the second is too", patience, func(context.Context) (bool, error) { return rules() == before, nil })
+	eventually(t, "the second is too", patience, func(context.Context) (bool, error) { return rules() == 3, nil })
 	e.change(many, func() {
 		for i := range 100 {
 			path, exact := fmt.Sprintf("/%d", i), gatewayv1.PathMatchExact
@@ -70,11 +69,89 @@ func TestMoreRulesThanALoadBalancerHasChangeNothing(t *testing.T) {
 		}
 	})
 	e.failed(gateway, "too many attached")
-	if after := rules(); after != before {
-		t.Errorf("%d rules, and %d before", after, before)
+	if after := rules(); after < 3 {
+		t.Errorf("%d rules, and 3 before", after)
 	}
 	e.drop(many)
+	eventually(t, "the first alone is served", 4*patience, func(context.Context) (bool, error) { return rules() == 2, nil })
+}
+
+// Each of these fails the whole Gateway, while the route itself says that it is accepted.
+func TestOneRouteFailsTheWholeGateway(t *testing.T) {
+	e := newEdge(t)
+	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
+	e.keeper()
+	e.service(e.infra)
+	e.set(e.infra)
+	route := e.route(e.infra, "shop", "shop")
 	e.programmed(gateway)
+	good := route.Spec.DeepCopy()
+	path := func(kind gatewayv1.PathMatchType, value string) func(*gatewayv1.HTTPRouteRule) {
+		return func(r *gatewayv1.HTTPRouteRule) {
+			r.Matches = []gatewayv1.HTTPRouteMatch{{Path: &gatewayv1.HTTPPathMatch{Type: &kind, Value: &value}}}
+		}
+	}
+	full, group := "/a*", gatewayv1.Kind("TargetGroupName")
+	for _, tt := range []struct {
+		says string
+		edit func(*gatewayv1.HTTPRouteRule)
+	}{
+		{"prefix path shouldn't contain wildcards: /a*b", path(gatewayv1.PathMatchPathPrefix, "/a*b")},
+		{"too many characters; the limit is '128'", path(gatewayv1.PathMatchExact, "/"+strings.Repeat("a", 200))},
+		{"Unsupported filter type: RequestHeaderModifier", func(r *gatewayv1.HTTPRouteRule) {
+			r.Filters = []gatewayv1.HTTPRouteFilter{{
+				Type: gatewayv1.HTTPRouteFilterRequestHeaderModifier, RequestHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}},
+			}}
+		}},
+		{"ReplaceFullPath shouldn't contain wildcards: /a*", func(r *gatewayv1.HTTPRouteRule) {
+			r.BackendRefs, r.Filters = nil, []gatewayv1.HTTPRouteFilter{{
+				Type:            gatewayv1.HTTPRouteFilterRequestRedirect,
+				RequestRedirect: &gatewayv1.HTTPRequestRedirectFilter{Path: &gatewayv1.HTTPPathModifier{Type: gatewayv1.FullPathHTTPPathModifier, ReplaceFullPath: &full}},
+			}}
+		}},
+		{"find the target group nowhere", func(r *gatewayv1.HTTPRouteRule) { r.BackendRefs[0].Kind, r.BackendRefs[0].Name = &group, "nowhere" }},
+		{"A rule can have '5' condition values", func(r *gatewayv1.HTTPRouteRule) {
+			prefix := gatewayv1.PathMatchPathPrefix
+			path(prefix, "/a")(r)
+			for i := range 3 {
+				r.Matches[0].Headers = append(r.Matches[0].Headers, gatewayv1.HTTPHeaderMatch{Name: gatewayv1.HTTPHeaderName(fmt.Sprintf("x-%d", i)), Value: "1"})
+			}
+		}},
+	} {
+		t.Run(tt.says, func(t *testing.T) {
+			e.change(route, func() { good.DeepCopyInto(&route.Spec); tt.edit(&route.Spec.Rules[0]) })
+			e.failed(gateway, tt.says)
+			e.until("the route says that it is accepted", route, func() bool {
+				return len(route.Status.Parents) == 1 && is(route.Status.Parents[0].Conditions, route.Generation, "Accepted", metav1.ConditionTrue, "")
+			})
+		})
+	}
+	e.change(route, func() { good.DeepCopyInto(&route.Spec) })
+	e.programmed(gateway)
+}
+
+// Nothing tells of it: the Gateway says what it said, the route says nothing, and another's does not either.
+func TestAWeightTooGreatStopsTheControllerInSilence(t *testing.T) {
+	e := newEdge(t)
+	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
+	e.keeper()
+	e.service(e.infra)
+	e.set(e.infra)
+	route := e.route(e.infra, "shop", "shop")
+	e.programmed(gateway)
+	failures := s.LoadBalancers.Counts().Failures
+	e.change(route, func() { weight := int32(1000); route.Spec.Rules[0].BackendRefs[0].Weight = &weight })
+	eventually(t, "the controller fails", patience, func(context.Context) (bool, error) { return s.LoadBalancers.Counts().Failures > failures, nil })
+	other := e.route(e.infra, "other", "shop")
+	failures = s.LoadBalancers.Counts().Failures
+	eventually(t, "it fails again", patience, func(context.Context) (bool, error) { return s.LoadBalancers.Counts().Failures > failures, nil })
+	e.until("the Gateway is read", gateway, func() bool { return true })
+	e.until("the other route is read", other, func() bool { return true })
+	if !is(gateway.Status.Conditions, gateway.Generation, "Accepted", metav1.ConditionTrue, "") || len(other.Status.Parents) > 0 {
+		t.Errorf("Gateway %+v, route %+v", gateway.Status.Conditions, other.Status.Parents)
+	}
+	e.change(route, func() { route.Spec.Rules[0].BackendRefs[0].Weight = nil })
+	e.until("the other route is taken", other, func() bool { return len(other.Status.Parents) == 1 })
 }
 
 func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {

@@ -55,11 +55,14 @@ func TestWhatRoutesNeedOfALoadBalancer(t *testing.T) {
 		routes   []client.Object
 		want     v1alpha1.LoadBalancerBudget
 	}{
-		"none":                            {"a.example", nil, v1alpha1.LoadBalancerBudget{}},
-		"one rule without matches":        {"a.example", []client.Object{routeTo("r", "dc-a", 0, "s")}, v1alpha1.LoadBalancerBudget{Rules: 1, TargetGroups: 1}},
-		"each match is a rule":            {"a.example", []client.Object{routeTo("r", "dc-a", 16, "s", "s")}, v1alpha1.LoadBalancerBudget{Rules: 32, TargetGroups: 1}},
+		"none":                     {"a.example", nil, v1alpha1.LoadBalancerBudget{}},
+		"one rule without matches": {"a.example", []client.Object{routeTo("r", "dc-a", 0, "s")}, v1alpha1.LoadBalancerBudget{Rules: 1, TargetGroups: 1}},
+		"each match is a rule":     {"a.example", []client.Object{routeTo("r", "dc-a", 16, "s", "s")}, v1alpha1.LoadBalancerBudget{Rules: 32, TargetGroups: 1}},
+		"each route has target groups of its own": {
+			"a.example", []client.Object{routeTo("r", "dc-a", 1, "s", "t"), routeTo("q", "dc-a", 1, "s", "t")}, v1alpha1.LoadBalancerBudget{Rules: 4, TargetGroups: 4},
+		},
 		"each Service is a target group":  {"a.example", []client.Object{routeTo("r", "dc-a", 1, "s", "t")}, v1alpha1.LoadBalancerBudget{Rules: 2, TargetGroups: 2}},
-		"routes add up":                   {"a.example", []client.Object{routeTo("r", "dc-a", 1, "s"), routeTo("q", "dc-a", 1, "s"), grpc}, v1alpha1.LoadBalancerBudget{Rules: 4, TargetGroups: 2}},
+		"routes add up":                   {"a.example", []client.Object{routeTo("r", "dc-a", 1, "s"), routeTo("q", "dc-a", 1, "s"), grpc}, v1alpha1.LoadBalancerBudget{Rules: 4, TargetGroups: 3}},
 		"those of another hostname":       {"a.example", []client.Object{routeTo("r", "dc-b", 3, "s")}, v1alpha1.LoadBalancerBudget{}},
 		"those of another namespace":      {"a.example", []client.Object{foreign}, v1alpha1.LoadBalancerBudget{}},
 		"a route for other names":         {"a.example", []client.Object{with(routeTo("r", "dc-a", 3, "s"), "b.example")}, v1alpha1.LoadBalancerBudget{}},
@@ -116,7 +119,7 @@ func opensTo(t *testing.T, c client.Client, claim string) gatewayv1.FromNamespac
 func TestAdminsAreToldWhoIsClosedAndWhoIsOpened(t *testing.T) {
 	pass := engine.NewPass(nil)
 	r := &reconciliation{pg: gatewayOf("gw-00", nil), pass: pass}
-	closed := []v1alpha1.ClosedHostname{{Claim: "dc-a", Hostname: "a.example", Namespace: "payments", Needs: v1alpha1.LoadBalancerBudget{Rules: 14, TargetGroups: 5}, Budget: small}}
+	closed := []v1alpha1.ClosedHostname{{Claim: "dc-a", Hostname: "a.example", Namespace: "payments", Reason: v1alpha1.ReasonOverBudget, Needs: v1alpha1.LoadBalancerBudget{Rules: 14, TargetGroups: 5}, Budget: small}}
 	for range 2 {
 		r.reportClosed(closed)
 		r.pg.Status.Closed = closed

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,28 +19,38 @@ const httpsPort = "HTTPS:443"
 // sslPolicy is the one that AWS recommends: TLS 1.2 and 1.3.
 const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 
-// attachCertificates tells the load balancer the certificates of all members; kept is its default one until now.
-func (r *reconciliation) attachCertificates(ctx context.Context, kept string) error {
-	return r.objects.Apply(ctx, configuration(r.pg, r.arns(), kept), &albconfig.LoadBalancerConfiguration{})
+// attachCertificates tells the load balancer the certificates of all members. The API server knows the listeners as one value: those of
+// admins, and what they have set of ours, are written as they are now.
+func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig.LoadBalancerConfiguration) error {
+	want := configuration(r.pg, r.arns(), have.Spec.ListenerConfigurations)
+	if !reflect.DeepEqual(want.Spec.ListenerConfigurations, have.Spec.ListenerConfigurations) {
+		live := &albconfig.LoadBalancerConfiguration{} // the cache may be behind
+		if _, err := engine.Find(ctx, r.Applier.APIReader, r.objects.Key(r.pg.Name), live); err != nil {
+			return err
+		}
+		want = configuration(r.pg, r.arns(), live.Spec.ListenerConfigurations)
+	}
+	return r.objects.Apply(ctx, want, &albconfig.LoadBalancerConfiguration{})
 }
 
-// configuration returns the whole of what the load balancer is told, rendered each time by its only writer. kept stays the default
-// certificate: another one each time that a name comes first in the order would help nobody.
-func configuration(g *v1alpha1.PoolGateway, arns []string, kept string) *albconfig.LoadBalancerConfiguration {
-	first := arns[0]
-	if slices.Contains(arns, kept) {
-		first = kept
+// configuration returns the whole of what the load balancer is told. The default certificate that there is stays so: another one each time that
+// a name comes first in the order would help nobody. Of the listeners that there are only our own settings of our own are changed.
+func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig.ListenerConfiguration) *albconfig.LoadBalancerConfiguration {
+	all := slices.Clone(listeners)
+	at := slices.IndexFunc(all, func(l albconfig.ListenerConfiguration) bool { return l.ProtocolPort == httpsPort })
+	if at < 0 {
+		at, all = len(all), append(all, albconfig.ListenerConfiguration{ProtocolPort: httpsPort})
 	}
-	others := slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return arn == first })
+	ours := &all[at]
+	if !slices.Contains(arns, ours.DefaultCertificate) {
+		ours.DefaultCertificate = arns[0]
+	}
+	ours.Certificates = slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return arn == ours.DefaultCertificate })
+	ours.SSLPolicy = sslPolicy
 	return &albconfig.LoadBalancerConfiguration{
 		TypeMeta:   metav1.TypeMeta{APIVersion: albconfig.GroupVersion.String(), Kind: "LoadBalancerConfiguration"},
 		ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace},
-		Spec: albconfig.LoadBalancerConfigurationSpec{
-			Scheme: string(g.Spec.Visibility),
-			ListenerConfigurations: []albconfig.ListenerConfiguration{{
-				ProtocolPort: httpsPort, DefaultCertificate: first, Certificates: others, SSLPolicy: sslPolicy,
-			}},
-		},
+		Spec:       albconfig.LoadBalancerConfigurationSpec{Scheme: string(g.Spec.Visibility), ListenerConfigurations: all},
 	}
 }
 
@@ -51,30 +62,28 @@ func (r *reconciliation) arns() []string {
 	return all
 }
 
-// keptCertificate returns the default certificate that the configuration has now. If one in it is to go, the members are read past the
-// cache: a certificate must not be taken off because the cache does not know yet that it is wanted.
-func (r *reconciliation) keptCertificate(ctx context.Context) (string, error) {
+// readConfiguration returns the configuration that there is. If a certificate in it is to go, the members are read past the cache: it must
+// not be taken off because the cache does not know yet that it is wanted.
+func (r *reconciliation) readConfiguration(ctx context.Context) (*albconfig.LoadBalancerConfiguration, error) {
 	have := &albconfig.LoadBalancerConfiguration{}
 	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(r.pg.Name), have)
 	if !found {
-		return "", err
+		return have, err
 	}
-	kept, wanted := "", map[string]bool{}
+	wanted := map[string]bool{"": true}
 	for _, arn := range r.arns() {
 		wanted[arn] = true
 	}
 	for _, l := range have.Spec.ListenerConfigurations {
-		if l.ProtocolPort == httpsPort {
-			kept = l.DefaultCertificate
+		if l.ProtocolPort != httpsPort {
+			continue
 		}
-		for _, arn := range append(l.Certificates, l.DefaultCertificate) {
-			if arn != "" && !wanted[arn] {
-				r.members, err = r.readMembers(ctx, r.Applier.APIReader)
-				return kept, err
-			}
+		if slices.ContainsFunc(append(slices.Clone(l.Certificates), l.DefaultCertificate), func(arn string) bool { return !wanted[arn] }) {
+			r.members, err = r.readMembers(ctx, r.Applier.APIReader)
+			return have, err
 		}
 	}
-	return kept, nil
+	return have, nil
 }
 
 // HasCertificate reports whether the load balancer was seen with the certificate, and where.

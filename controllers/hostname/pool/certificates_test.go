@@ -1,8 +1,11 @@
 package pool
 
 import (
+	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
 func TestTheDefaultCertificateStays(t *testing.T) {
@@ -17,9 +20,27 @@ func TestTheDefaultCertificateStays(t *testing.T) {
 		"one that is not wanted": {[]string{"a", "b"}, "z", "a", []string{"b"}},
 		"alone":                  {[]string{"a"}, "a", "a", []string{}},
 	} {
-		got := configuration(g, row.arns, row.keep).Spec.ListenerConfigurations[0]
+		got := configuration(g, row.arns, []albconfig.ListenerConfiguration{{ProtocolPort: "HTTPS:443", DefaultCertificate: row.keep}}).Spec.ListenerConfigurations[0]
 		if got.DefaultCertificate != row.first || !slices.Equal(got.Certificates, row.others) || got.ProtocolPort != "HTTPS:443" {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// What admins set stays: other listeners, and other settings of ours.
+func TestWhatAdminsSetOfListenersStays(t *testing.T) {
+	theirs := albconfig.ListenerConfiguration{ProtocolPort: "HTTP:80", ListenerAttributes: []albconfig.ListenerAttribute{{Key: "k", Value: "v"}}}
+	ours := albconfig.ListenerConfiguration{
+		ProtocolPort: "HTTPS:443", SSLPolicy: "old", ALPNPolicy: "None", ListenerAttributes: theirs.ListenerAttributes, Others: albconfig.Fields{"mutualAuthentication": `{"mode":"verify"}`},
+	}
+	before := []albconfig.ListenerConfiguration{theirs, ours}
+	got := configuration(gatewayOf("gw-00", nil), []string{"a"}, before).Spec.ListenerConfigurations
+	want := ours
+	want.SSLPolicy, want.DefaultCertificate, want.Certificates = sslPolicy, "a", []string{}
+	if !reflect.DeepEqual(got, []albconfig.ListenerConfiguration{theirs, want}) {
+		t.Errorf("%+v", got)
+	}
+	if before[1].SSLPolicy != "old" {
+		t.Error("what was read is changed")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,7 +29,7 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 	if len(r.members) == 0 {
 		return r.deleteIdle(ctx)
 	}
-	kept, err := r.keptCertificate(ctx)
+	have, err := r.readConfiguration(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -38,10 +39,10 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 	if len(r.members) == 0 { // the cache was behind
 		return r.deleteIdle(ctx)
 	}
-	if err := r.checkBudgets(ctx); err != nil {
+	if err := r.checkRoutes(ctx); err != nil {
 		return "", err
 	}
-	if err := r.attachCertificates(ctx, kept); err != nil {
+	if err := r.attachCertificates(ctx, have); err != nil {
 		return "", err
 	}
 	if err := r.objects.Apply(ctx, gateway(r.pg), &r.gateway); err != nil {
@@ -105,6 +106,7 @@ func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
 	}
 	r.pg.Status.Closed = nil
 	r.pass.RemoveCondition(ConditionBudget)
+	r.pass.RemoveCondition(ConditionRoutes)
 	if !there {
 		return r.deleteUnused(ctx, "no hostname is served yet")
 	}
@@ -206,6 +208,7 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 		c := meta.FindStatusCondition(g.Status.Conditions, string(kind))
 		switch {
 		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
+			r.unseen = c != nil && c.Status == metav1.ConditionUnknown // AWS makes the load balancer
 			return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback, "the load balancer controller has not taken up the Gateway yet")
 		case c.Status != metav1.ConditionTrue:
 			return "", r.controllerRefusal(c)
@@ -219,11 +222,20 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 
 // controllerRefusal returns what the load balancer controller says of a Gateway that it cannot bring to what is asked.
 func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
-	const ask = "kubectl describe gateway %s -n %s has its events"
+	says := fmt.Sprintf("the load balancer controller says %s; kubectl describe gateway %s -n %s has its events", Says(c), r.pg.Name, r.pg.Namespace)
 	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
-		return engine.Wait(v1alpha1.ReasonChangesWait, watchFallback, "what was served is served as before; changes wait: the load balancer controller says %s: %s. "+ask, c.Reason, c.Message, r.pg.Name, r.pg.Namespace)
+		return engine.Wait(v1alpha1.ReasonChangesWait, watchFallback, "what was served is served as before; changes wait: %s", says)
 	}
-	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "the load balancer controller says %s: %s. "+ask, c.Reason, c.Message, r.pg.Name, r.pg.Namespace)
+	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "%s", says)
+}
+
+// Says returns what a condition says as part of a sentence: "Invalid: too many rules". Its message may be empty, or a sentence of its own.
+func Says(c *metav1.Condition) string {
+	message := strings.TrimRight(strings.TrimSpace(c.Message), ".")
+	if message == "" {
+		return c.Reason
+	}
+	return c.Reason + ": " + message
 }
 
 // watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.

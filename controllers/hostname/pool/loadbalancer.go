@@ -2,22 +2,15 @@ package pool
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/engine"
 )
 
 // API is what is used of Elastic Load Balancing. Portico only looks.
@@ -37,6 +30,7 @@ type LoadBalancer struct {
 	v1alpha1.PoolLoadBalancer
 	Certificates []string // sorted
 	Rules        int
+	Hosts        map[string]int  // how many of the rules are for each host
 	TargetGroups map[string]bool // those that rules lead to, by ARN
 }
 
@@ -51,7 +45,7 @@ func (b LoadBalancers) Find(ctx context.Context, dnsName string) (*LoadBalancer,
 	}
 	for _, lb := range out.LoadBalancers {
 		if strings.EqualFold(aws.ToString(lb.DNSName), dnsName) {
-			seen := &LoadBalancer{TargetGroups: map[string]bool{}, PoolLoadBalancer: v1alpha1.PoolLoadBalancer{
+			seen := &LoadBalancer{TargetGroups: map[string]bool{}, Hosts: map[string]int{}, PoolLoadBalancer: v1alpha1.PoolLoadBalancer{
 				ARN: aws.ToString(lb.LoadBalancerArn), DNSName: strings.ToLower(dnsName), ZoneID: aws.ToString(lb.CanonicalHostedZoneId),
 			}}
 			return seen, b.readListeners(ctx, seen)
@@ -99,6 +93,9 @@ func (b LoadBalancers) readListener(ctx context.Context, l *elb.Listener, seen *
 			if !aws.ToBool(rule.IsDefault) { // AWS does not count those
 				seen.Rules++
 			}
+			for _, c := range rule.Conditions {
+				seen.addHosts(c)
+			}
 			for _, action := range rule.Actions {
 				seen.addTargetGroups(action)
 			}
@@ -126,6 +123,15 @@ func (b LoadBalancers) readCertificates(ctx context.Context, l *elb.Listener, se
 	}
 }
 
+func (b *LoadBalancer) addHosts(c elb.RuleCondition) {
+	if c.HostHeaderConfig == nil {
+		return
+	}
+	for _, host := range c.HostHeaderConfig.Values {
+		b.Hosts[strings.ToLower(host)]++
+	}
+}
+
 func (b *LoadBalancer) addTargetGroups(action elb.Action) {
 	if action.TargetGroupArn != nil {
 		b.TargetGroups[*action.TargetGroupArn] = true
@@ -136,77 +142,3 @@ func (b *LoadBalancer) addTargetGroups(action elb.Action) {
 		}
 	}
 }
-
-// observeLoadBalancer looks at what AWS has. Until it has every certificate that is wanted, and no other, it looks again soon.
-func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error) {
-	s := &r.pg.Status
-	if len(r.members) == 0 {
-		s.LoadBalancer, s.Attached, s.Certificates, s.Rules, s.TargetGroups = nil, nil, 0, 0, 0
-		return "there is no load balancer", nil
-	}
-	want := r.arns()
-	slices.Sort(want)
-	if !slices.Equal(want, s.Attached) || s.LoadBalancer == nil || s.LoadBalancer.DNSName != r.address() || r.ObservedTimes.stale(r.pg.UID, r.Now()) {
-		if err := r.readLoadBalancer(ctx); err != nil {
-			return "", err
-		}
-	}
-	if !slices.Equal(want, s.Attached) {
-		return "", engine.Wait(v1alpha1.ReasonCertificatesPending, r.pollInterval(), "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
-	}
-	return fmt.Sprintf("%d of %d certificates, %d of %d rules, %d of %d target groups",
-		s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups, v1alpha1.PoolTargetGroups), nil
-}
-
-// pollInterval returns how soon the load balancer is looked at again: the more seldom, the longer it lacks what is wanted.
-func (r *reconciliation) pollInterval() time.Duration {
-	const first, last = 2 * time.Second, 30 * time.Second
-	c := meta.FindStatusCondition(r.pg.Status.Conditions, v1alpha1.StepLoadBalancer)
-	if c == nil || c.Status == metav1.ConditionTrue {
-		return first
-	}
-	return min(max(r.Now().Sub(c.LastTransitionTime.Time)/4, first), last)
-}
-
-// readLoadBalancer reads the load balancer into the status.
-func (r *reconciliation) readLoadBalancer(ctx context.Context) error {
-	r.observed = true
-	balancers, err := r.LoadBalancers(ctx, r.pg)
-	if err != nil {
-		return err
-	}
-	seen, err := balancers.Find(ctx, r.address())
-	if err != nil {
-		return cloud.Explain(err)
-	}
-	if seen == nil {
-		r.pg.Status.LoadBalancer, r.pg.Status.Attached = nil, nil
-		return engine.Wait(v1alpha1.ReasonLoadBalancerNotFound, 10*time.Second, "account %s has no load balancer %s in %s; if this stays, the load balancer controller works in another account than provider %s",
-			r.pg.Spec.AccountID, r.address(), r.pg.Spec.Region, r.pg.Spec.ProviderRef.Name)
-	}
-	r.ObservedTimes.set(r.pg.UID, r.Now())
-	s := &r.pg.Status
-	s.LoadBalancer, s.Attached = &seen.PoolLoadBalancer, seen.Certificates
-	s.Certificates, s.Rules, s.TargetGroups = toInt32(len(seen.Certificates)), toInt32(seen.Rules), toInt32(len(seen.TargetGroups))
-	return nil
-}
-
-func toInt32(n int) int32 {
-	return int32(min(n, 1<<30)) //nolint:gosec // it is bounded
-}
-
-// ObservedTimes remembers when load balancers were last looked at.
-type ObservedTimes struct {
-	// MaxAge is how long one that has what is wanted is not looked at again, however often its PoolGateway is: with each
-	// hostname that comes or goes.
-	MaxAge time.Duration
-
-	at sync.Map
-}
-
-func (t *ObservedTimes) stale(of types.UID, now time.Time) bool {
-	at, ok := t.at.Load(of)
-	return !ok || now.Sub(at.(time.Time)) >= t.MaxAge
-}
-
-func (t *ObservedTimes) set(of types.UID, now time.Time) { t.at.Store(of, now) }

@@ -33,7 +33,11 @@ type Reconciler struct {
 	DeleteUnused func(ctx context.Context, g *v1alpha1.PoolGateway) error
 	// MinAge of a PoolGateway is how long it waits for its first hostname.
 	MinAge time.Duration
-	Now    func() time.Time
+	// Heartbeat tells whether the load balancer controller is at work.
+	Heartbeat *Heartbeat
+	// Patience is how long a load balancer may stand still before a hostname is suspected.
+	Patience time.Duration
+	Now      func() time.Time
 }
 
 // member is a hostname that belongs on the load balancer.
@@ -47,9 +51,12 @@ type reconciliation struct {
 	objects  *apply.Objects
 	members  []member
 	budgets  map[string]v1alpha1.LoadBalancerBudget // of each claim that has its place here
-	closed   map[string]bool                        // the claims of members whose routes exceed their budget
+	demands  map[string]demand                      // of the members' routes, by claim; nil until they are read
+	closed   map[string]bool                        // the claims of members that take no route
 	gateway  gatewayv1.Gateway                      // what the cluster has; empty while it has none
-	observed bool                                   // at the load balancer
+	observed bool                                   // the pass has come to the load balancer
+	read     bool                                   // it was read in this pass
+	unseen   bool                                   // it cannot be known how it is
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -62,10 +69,11 @@ func (rec Reconciler) Reconcile(ctx context.Context, pg *v1alpha1.PoolGateway, p
 	if outcome != nil && !r.observed && r.address() != "" {
 		// What waits for a certificate to be off the load balancer must see it, even if the controller fails at another.
 		if err := r.readLoadBalancer(ctx); err != nil {
+			r.unseen = true
 			pass.SetCondition(v1alpha1.StepLoadBalancer, metav1.ConditionUnknown, v1alpha1.ReasonFailed, err.Error())
 		}
 	}
-	return outcome
+	return r.follow(ctx, outcome)
 }
 
 func (rec Reconciler) run(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) (*reconciliation, error) {
