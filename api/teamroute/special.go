@@ -78,7 +78,7 @@ func (values) holds(part any) bool {
 	return n+len(list(part, "queryParams")) <= MaxRuleValues
 }
 
-// cel is written for HTTPRoutes; what GRPCRoutes lack is left out of the policy for them.
+// cel returns the expression for HTTPRoutes; celOf leaves out what GRPCRoutes lack.
 func (values) cel(part string) string { return values{}.celOf(HTTP, part) }
 
 func (values) celOf(kind, part string) string {

@@ -127,7 +127,7 @@ func (l List) Finalize(ctx context.Context, obj engine.Object, pass *engine.Pass
 		if held := meta.FindStatusCondition(obj.Common().Conditions, s.Name); held != nil {
 			switch {
 			case err == nil:
-				pass.SetCondition(s.Name, metav1.ConditionFalse, v1alpha1.ReasonRemoved, "it is taken back")
+				pass.SetCondition(s.Name, metav1.ConditionFalse, v1alpha1.ReasonRemoved, "it is undone")
 			case waits:
 				pass.SetCondition(s.Name, metav1.ConditionFalse, wait.Reason, wait.Error())
 			}

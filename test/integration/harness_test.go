@@ -72,6 +72,7 @@ type operatorOptions struct {
 	tokenFile      string // of the web identity
 	leaderElect    bool
 	gather         time.Duration // how long changes of a zone wait for each other; 0: hardly
+	patience       time.Duration // how long a load balancer may stand still; 0: longer than any test
 	timeScale      float64       // of how long AWS takes to show a change; 0: quick
 	inspect        string        // address at which checks are shown
 	log            logr.Logger
@@ -136,7 +137,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates: rates, Endpoints: append(cloud.Endpoints{world.AWSEndpoint}, o.endpoints...),
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
-		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond)},
+		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond), Patience: cmp.Or(o.patience, time.Hour)},
 		Engine:      engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect}, Databases: o.databases, People: o.people,
 	})

@@ -56,7 +56,7 @@ func newStandstill(t *testing.T) *standstill {
 	return s
 }
 
-// pass is one pass, as Reconcile makes it; outage is the error with which AWS answers, if it does.
+// pass makes one pass, as Reconcile does; outage is the error with which AWS answers, if it does.
 func (s *standstill) pass(outage error) (waits *engine.WaitError) {
 	s.t.Helper()
 	r := &reconciliation{pg: s.pg, pass: engine.NewPass(nil), demands: map[string]demand{}, closed: map[string]bool{}, read: true}

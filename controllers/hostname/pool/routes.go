@@ -148,19 +148,7 @@ func readDemand(ctx context.Context, from client.Reader, gateways string, m memb
 		}
 		n := r.count(groups)
 		d.needs.Rules += toInt32(n * len(hosts))
-		accepted := r.accepted(gateways, m.claim)
-		if accepted == nil && d.pending == "" {
-			d.pending = r.String()
-		}
-		for _, h := range hosts {
-			if accepted == nil || accepted.Status != metav1.ConditionTrue {
-				continue
-			}
-			if d.rules[h] == nil {
-				d.rules[h] = map[string]int{}
-			}
-			d.rules[h][r.String()] = n
-		}
+		d.expect(r, r.accepted(gateways, m.claim), hosts, n)
 		if err := json.NewEncoder(sum).Encode([]any{r.kind, r.object.GetName(), r.spec}); err != nil {
 			return d, fmt.Errorf("read the %s: %w", r, err)
 		}
@@ -168,6 +156,22 @@ func readDemand(ctx context.Context, from client.Reader, gateways string, m memb
 	}
 	d.needs.TargetGroups = toInt32(len(groups))
 	return d, nil
+}
+
+// expect notes n rules for each host of a route that the controller takes.
+func (d *demand) expect(r *teamRoute, accepted *metav1.Condition, hosts []string, n int) {
+	if accepted == nil && d.pending == "" {
+		d.pending = r.String()
+	}
+	for _, h := range hosts {
+		if accepted == nil || accepted.Status != metav1.ConditionTrue {
+			continue
+		}
+		if d.rules[h] == nil {
+			d.rules[h] = map[string]int{}
+		}
+		d.rules[h][r.String()] = n
+	}
 }
 
 func (d *demand) judge(r *teamRoute) error {

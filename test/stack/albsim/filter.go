@@ -7,6 +7,22 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
+// spoil fails the rules of a route that have the fault.
+func (u *Unforeseen) spoil(o *gatewayv1.HTTPRoute, r *route) {
+	for i := range o.Spec.Rules {
+		for j := range o.Spec.Rules[i].Matches {
+			p := o.Spec.Rules[i].Matches[j].Path
+			switch {
+			case u == nil || p == nil || p.Value == nil || *p.Value != u.Path:
+			case u.Silent:
+				r.unreadable = fmt.Errorf("cannot read the rules of %s", o.Name)
+			default:
+				r.rules[i].matches[j].refused = fmt.Errorf("cannot build the rule of %s", o.Name)
+			}
+		}
+	}
+}
+
 // httpFilters returns the redirect of a rule, or the error with which one of its filters fails the whole model.
 func httpFilters(filters []gatewayv1.HTTPRouteFilter) (*gatewayv1.HTTPRequestRedirectFilter, error) {
 	for i := range filters {

@@ -19,7 +19,9 @@ type route struct {
 	rules     []routeRule
 	resolved  gatewayv1.RouteConditionReason
 	results   []result // one for each parent of ours
-	on        []*topology
+	// unreadable is why the controller cannot read the route.
+	unreadable error
+	on         []*topology
 }
 
 type routeRule struct {

@@ -148,6 +148,9 @@ const mostWeight = 999
 func (t *topology) unloadable() error {
 	for _, l := range t.listeners {
 		for _, a := range l.attached {
+			if a.route.unreadable != nil {
+				return a.route.unreadable
+			}
 			for i := range a.route.rules {
 				for _, b := range a.route.rules[i].served {
 					if w := weightOf(b); w > mostWeight {

@@ -40,6 +40,7 @@ type Simulator struct {
 	wake     chan struct{}
 	paused   atomic.Bool
 	delay    atomic.Int64
+	unknown  atomic.Pointer[Unforeseen]
 	counters counters
 
 	mu       sync.Mutex // one pass at a time, and what follows
@@ -175,6 +176,18 @@ func (s *Simulator) Resume() {
 func (s *Simulator) SetDelay(d time.Duration) {
 	s.delay.Store(int64(d))
 	s.look()
+}
+
+// Unforeseen is a fault of the controller that nobody has thought of, such as a next version may have.
+type Unforeseen struct {
+	Path   string // in a rule of a route; a route that has it stops the controller
+	Silent bool   // it says nothing
+}
+
+// SetUnforeseen gives the controller the fault; nil, as at the start, takes it away.
+func (s *Simulator) SetUnforeseen(u *Unforeseen) {
+	s.unknown.Store(u)
+	s.Resume()
 }
 
 // Counts are of everything since the start.

@@ -68,24 +68,30 @@ func (s *Simulator) writeFailure(ctx context.Context, t *topology, message strin
 	return s.write(ctx, t.gateway, g)
 }
 
+// writePending tells that AWS makes the load balancer.
+func (s *Simulator) writePending(ctx context.Context, t *topology) error {
+	g := t.gateway.DeepCopy()
+	meta.SetStatusCondition(&g.Status.Conditions, metav1.Condition{
+		Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown, Reason: string(gatewayv1.GatewayReasonPending),
+		Message: "Waiting for load balancer to be active.", ObservedGeneration: g.Generation,
+	})
+	return s.write(ctx, t.gateway, g)
+}
+
 // writeGateway tells how a Gateway and its ListenerSets are, after its model was built, or was not.
 func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, refused error) error {
 	if refused != nil {
 		return s.writeFailure(ctx, t, refused.Error())
 	}
 	if errors.Is(p.err, errNotActive) {
-		g := t.gateway.DeepCopy()
-		meta.SetStatusCondition(&g.Status.Conditions, metav1.Condition{
-			Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown, Reason: string(gatewayv1.GatewayReasonPending),
-			Message: "Waiting for load balancer to be active.", ObservedGeneration: g.Generation,
-		})
-		return s.write(ctx, t.gateway, g)
+		return s.writePending(ctx, t)
 	}
-	switch {
-	case errors.Is(p.err, errBuild):
-		return errors.Join(s.event(ctx, t, "FailedBuildModel", "Failed build model due to "+p.err.Error()), s.writeFailure(ctx, t, seeEvents))
-	case p.err != nil:
-		return errors.Join(s.event(ctx, t, "FailedDeployModel", "Failed deploy model due to "+p.err.Error()), s.writeFailure(ctx, t, seeEvents))
+	if p.err != nil {
+		reason, text := "FailedDeployModel", "Failed deploy model due to "
+		if errors.Is(p.err, errBuild) {
+			reason, text = "FailedBuildModel", "Failed build model due to "
+		}
+		return errors.Join(s.event(ctx, t, reason, text+p.err.Error()), s.writeFailure(ctx, t, seeEvents))
 	}
 	g := t.gateway.DeepCopy()
 	hostname := gatewayv1.HostnameAddressType

@@ -59,14 +59,16 @@ func (s *Simulator) read(ctx context.Context) (*world, error) {
 	for i := range namespaces.Items {
 		w.namespaces[namespaces.Items[i].Name] = namespaces.Items[i].Labels
 	}
-	w.addRoutes(https.Items, grpcs.Items)
+	w.addRoutes(https.Items, grpcs.Items, s.unknown.Load())
 	w.connect(gateways.Items, sets.Items)
 	return w, nil
 }
 
-func (w *world) addRoutes(https []gatewayv1.HTTPRoute, grpcs []gatewayv1.GRPCRoute) {
+func (w *world) addRoutes(https []gatewayv1.HTTPRoute, grpcs []gatewayv1.GRPCRoute, unforeseen *Unforeseen) {
 	for i := range https {
-		w.routes = append(w.routes, httpRoute(&https[i]))
+		r := httpRoute(&https[i])
+		unforeseen.spoil(&https[i], r)
+		w.routes = append(w.routes, r)
 	}
 	for i := range grpcs {
 		w.routes = append(w.routes, grpcRoute(&grpcs[i]))

@@ -1,0 +1,257 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/controllers/hostname/pool"
+	"github.com/portico-platform/portico/test/stack/albsim"
+)
+
+// followsFor checks that changes of the hostname go on: a new route of it is taken, and goes.
+func followsFor(t *testing.T, c client.Client, r ghr, name string) {
+	t.Helper()
+	route := forwarding(r.Namespace, name, r.Status.ParentRef, r.Status.Hostname, pathOf("Exact", "/"+name))
+	create(t, c, route)
+	taken(t, c, route)
+	if err := erase(t, c, route); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each of these stops the real controller for all teams. It is there before the policy, or the cluster has no policies: the operator closes the
+// hostname alone, names the fault to its team, to its web app and to admins, and opens it when the route is gone.
+func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
+	c := withOperator(t)
+	_, offender, neighbour := neighbours(t, c)
+	bad := func(edit ...func(*gatewayv1.HTTPRouteRule)) *gatewayv1.HTTPRoute {
+		return forwarding(offender.Namespace, "bad", offender.Status.ParentRef, offender.Status.Hostname, edit...)
+	}
+	defer withoutRoutePolicy(t, c, bad(weighing(1000)))()
+	app := appOf(offender.Namespace, "shop")
+	app.Spec.Expose = &v1alpha1.WebAppExpose{Hostname: offender.Name}
+	create(t, c, app)
+	ready(t, c, app)
+	scenes := judgedRoutes()
+	for i, name := range []string{
+		"a wildcard in a prefix", "a header that is changed", "an answer's header", "requests to another as well", "origins of a browser (CORS)", "a wildcard in a redirect",
+		"somebody's target group", "a path of 200 characters", "a header of 200 characters", "eight headers", "a weight of 1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := scenes[name]
+			route := bad(row.edit...)
+			create(t, c, route)
+			told := reason(t, c, offender, v1alpha1.ReasonRouteUnsupported)
+			if !strings.Contains(told.Message, "HTTPRoute "+offender.Namespace+"/bad: rule 1: ") && !strings.Contains(told.Message, "/bad: ") || !strings.Contains(told.Message, row.says) {
+				t.Errorf("to the team: %q", told.Message)
+			}
+			followsFor(t, c, neighbour, fmt.Sprintf("scene-%d", i))
+			g := poolGateway(t, c, offender.Status.Gateway)
+			if got := saysOf(t, g.Status.Conditions, pool.ConditionRoutes); !strings.HasPrefix(got, "RouteUnsupported: "+offender.Status.Hostname+" of namespace "+offender.Namespace) {
+				t.Errorf("to admins: %q", got)
+			}
+			if i == 0 {
+				if got := reason(t, c, app, v1alpha1.ReasonRouteUnsupported); !strings.Contains(got.Message, row.says) {
+					t.Errorf("of the app: %q", got.Message)
+				}
+			}
+			if err := erase(t, c, route); err != nil {
+				t.Fatal(err)
+			}
+			ready(t, c, offender)
+		})
+	}
+	ready(t, c, app)
+}
+
+// The controller makes a target group for each route, Service and port.
+func TestTargetGroupsAreCountedAsTheControllerMakesThem(t *testing.T) {
+	c := withOperator(t)
+	_, offender, neighbour := neighbours(t, c)
+	for i := range 3 {
+		create(t, c, forwarding(offender.Namespace, fmt.Sprintf("r%d", i), offender.Status.ParentRef, offender.Status.Hostname,
+			pathOf("Exact", fmt.Sprintf("/%d", i)), func(r *gatewayv1.HTTPRouteRule) {
+				r.BackendRefs = append(r.BackendRefs, r.BackendRefs[0])
+				r.BackendRefs[1].Name = "other"
+			}))
+	}
+	told := reason(t, c, offender, v1alpha1.ReasonOverBudget)
+	if !strings.Contains(told.Message, "6 target groups (4 are kept for it)") {
+		t.Errorf("%q", told.Message)
+	}
+	followsFor(t, c, neighbour, "counted")
+}
+
+// suspecting returns two hostnames, with an operator that suspects after seconds.
+func suspecting(t *testing.T) (c client.Client, one, other ghr) {
+	t.Helper()
+	c = admin(t)
+	startOperator(t, operatorOptions{patience: 8 * time.Second})
+	_, one, other = neighbours(t, c)
+	t.Cleanup(func() { world.LoadBalancers.SetUnforeseen(nil) })
+	await(t, "the load balancer to follow", func() (bool, string) {
+		f := poolGateway(t, c, one.Status.Gateway).Status.Following
+		return f != nil && f.LostSince == nil && len(f.Followed) == 2, fmt.Sprintf("%+v", f)
+	})
+	return c, one, other
+}
+
+// Nobody knows the fault before: the hostname whose routes changed is closed, named and opened when they change again.
+func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
+			c, offender, neighbour := suspecting(t)
+			world.LoadBalancers.SetUnforeseen(&albsim.Unforeseen{Path: "/unforeseen", Silent: silent})
+			route := forwarding(offender.Namespace, "odd", offender.Status.ParentRef, offender.Status.Hostname, pathOf("Exact", "/unforeseen"))
+			create(t, c, route)
+			told := reason(t, c, offender, v1alpha1.ReasonRouteSuspected)
+			if !strings.Contains(told.Message, "stopped to take changes after the routes of the hostname changed") {
+				t.Errorf("to the team: %q", told.Message)
+			}
+			await(t, "the blame", func() (bool, string) {
+				f := poolGateway(t, c, offender.Status.Gateway).Status.Following
+				return f != nil && len(f.Blamed) == 1 && f.LostSince == nil, fmt.Sprintf("%+v", f)
+			})
+			g := poolGateway(t, c, offender.Status.Gateway)
+			if got := saysOf(t, g.Status.Conditions, pool.ConditionRoutes); !strings.Contains(got, offender.Status.Hostname) || strings.Contains(got, neighbour.Status.Hostname) {
+				t.Errorf("to admins: %q", got)
+			}
+			followsFor(t, c, neighbour, "goes-on")
+			ready(t, c, neighbour)
+			edit(t, c, route, func(r *gatewayv1.HTTPRoute) { *r.Spec.Rules[0].Matches[0].Path.Value = "/mended" })
+			taken(t, c, route)
+			ready(t, c, offender)
+		})
+	}
+}
+
+// A load balancer that stands still for another reason: who changed routes is closed once, and opened again.
+func TestNobodyStaysClosedWhenClosingDoesNotHelp(t *testing.T) {
+	c, one, other := suspecting(t)
+	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: poolGateway(t, c, one.Status.Gateway).Spec.GatewayClass}}
+	nowhere := gatewayv1.Namespace(one.Namespace)
+	edit(t, c, class, func(g *gatewayv1.GatewayClass) {
+		g.Spec.ParametersRef = &gatewayv1.ParametersReference{Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: "missing", Namespace: &nowhere}
+	})
+	stopsAt(t, c, one)
+	create(t, c, forwarding(one.Namespace, "changed", one.Status.ParentRef, one.Status.Hostname))
+	reason(t, c, one, v1alpha1.ReasonRouteSuspected)
+	g := poolGateway(t, c, one.Status.Gateway)
+	await(t, "it to be opened", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(g), g)
+		text := saysOf(t, g.Status.Conditions, v1alpha1.ConditionReady)
+		return err == nil && len(g.Status.Closed) == 0 && strings.Contains(text, "did not help; they are open again"), text
+	})
+	if f := g.Status.Following; len(f.Blamed) > 0 || len(f.Cleared) != 1 || slices.ContainsFunc(f.Cleared, func(h v1alpha1.HostnameRoutes) bool { return h.Claim == other.Status.Claim }) {
+		t.Errorf("%+v", f)
+	}
+	edit(t, c, class, func(g *gatewayv1.GatewayClass) { g.Spec.ParametersRef = nil })
+	ready(t, c, one)
+	ready(t, c, g)
+}
+
+// A controller that is away is nobody's fault.
+func TestNobodyIsClosedWhileTheControllerIsAway(t *testing.T) {
+	c, one, _ := suspecting(t)
+	world.LoadBalancers.Pause()
+	defer world.LoadBalancers.Resume()
+	route := forwarding(one.Namespace, "waits", one.Status.ParentRef, one.Status.Hostname)
+	create(t, c, route)
+	g := poolGateway(t, c, one.Status.Gateway)
+	await(t, "admins to be told", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(g), g)
+		text := saysOf(t, g.Status.Conditions, v1alpha1.ConditionReady)
+		if len(g.Status.Closed) > 0 {
+			t.Fatalf("closed: %+v", g.Status.Closed)
+		}
+		return err == nil && strings.Contains(text, "seems to be away"), text
+	})
+	world.LoadBalancers.Resume()
+	taken(t, c, route)
+	ready(t, c, g)
+	if !poolGateway(t, c, g.Name).Status.Ready || len(g.Status.Following.Cleared) > 0 {
+		t.Errorf("%+v", g.Status.Following)
+	}
+}
+
+// The API server knows the listeners of a configuration as one value: what admins set stays when Portico writes its own.
+func TestListenersThatAdminsConfigureStay(t *testing.T) {
+	c := withOperator(t)
+	class, one, _ := neighbours(t, c)
+	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: one.Status.Gateway}}
+	attributes := []albconfig.ListenerAttribute{{Key: "routing.http.response.server.enabled", Value: "false"}}
+	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) {
+		l.Spec.ListenerConfigurations[0].ListenerAttributes = attributes
+		l.Spec.ListenerConfigurations = append(l.Spec.ListenerConfigurations, albconfig.ListenerConfiguration{ProtocolPort: "HTTP:80", ListenerAttributes: attributes})
+	})
+	d := domainOf(t, c)
+	third := d.request("third."+d.name, func(r ghr) { r.Spec.GatewayClass = class })
+	ready(t, c, third)
+	ready(t, c, poolGateway(t, c, one.Status.Gateway))
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(config), config); err != nil {
+		t.Fatal(err)
+	}
+	all := config.Spec.ListenerConfigurations
+	if len(all) != 2 || !slices.Equal(all[0].ListenerAttributes, attributes) || len(all[0].Certificates) != 2 || all[1].ProtocolPort != "HTTP:80" || !slices.Equal(all[1].ListenerAttributes, attributes) {
+		t.Errorf("%+v", all)
+	}
+	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) {
+		l.Spec.ListenerConfigurations[0].SSLPolicy = "ELBSecurityPolicy-2016-08"
+	})
+	await(t, "the policy to be ours", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(config), config)
+		l := config.Spec.ListenerConfigurations
+		return err == nil && l[0].SSLPolicy != "ELBSecurityPolicy-2016-08" && len(l) == 2, fmt.Sprintf("%+v", l)
+	})
+}
+
+// The numbers of a PoolGateway are those of the load balancer soon after routes change, without anybody asking.
+func TestThePoolGatewayShowsTheRulesThatThereAre(t *testing.T) {
+	c := withOperator(t)
+	_, one, _ := neighbours(t, c)
+	shows := func(rules int32) {
+		t.Helper()
+		await(t, fmt.Sprintf("%d rules to be shown", rules), func() (bool, string) {
+			s := poolGateway(t, c, one.Status.Gateway).Status
+			return s.Rules == rules && s.Ready, fmt.Sprintf("%d rules", s.Rules)
+		})
+	}
+	shows(2)
+	route := matching(routeOf(one.Namespace, "three", one.Status.ParentRef, gatewayv1.Hostname(one.Status.Hostname)), 3)
+	create(t, c, route)
+	shows(5)
+	if err := erase(t, c, route); err != nil {
+		t.Fatal(err)
+	}
+	shows(2)
+}
+
+// A page that shows a deletion does not say that the records are there after they are gone.
+func TestADeletionShowsThatTheRecordsAreGone(t *testing.T) {
+	c := withOperator(t)
+	_, one, _ := neighbours(t, c)
+	world.LoadBalancers.Pause()
+	defer world.LoadBalancers.Resume()
+	if err := erase(t, c, one); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the records to be gone", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(one), one)
+		got := meta.FindStatusCondition(one.Status.Conditions, v1alpha1.StepDNSAliasReady)
+		return err == nil && one.Status.LoadBalancer == "" && got.Status == metav1.ConditionFalse && got.Reason == v1alpha1.ReasonRemoved, fmt.Sprint(got)
+	})
+	world.LoadBalancers.Resume()
+	awaitGone(t, c, one)
+}
