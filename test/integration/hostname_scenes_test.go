@@ -58,10 +58,10 @@ func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 				t.Errorf("to the team: %q", told.Message)
 			}
 			followsFor(t, c, neighbour, fmt.Sprintf("scene-%d", i))
-			g := poolGateway(t, c, offender.Status.Gateway)
-			if got := saysOf(t, g.Status.Conditions, pool.ConditionRoutes); !strings.HasPrefix(got, "RouteUnsupported: "+offender.Status.Hostname+" of namespace "+offender.Namespace) {
-				t.Errorf("to admins: %q", got)
-			}
+			await(t, "admins to be told", func() (bool, string) {
+				got := saysOf(t, poolGateway(t, c, offender.Status.Gateway).Status.Conditions, pool.ConditionRoutes)
+				return strings.HasPrefix(got, "RouteUnsupported: "+offender.Status.Hostname+" of namespace "+offender.Namespace) && strings.Contains(got, row.says), got
+			})
 			if i == 0 {
 				if got := reason(t, c, app, v1alpha1.ReasonRouteUnsupported); !strings.Contains(got.Message, row.says) {
 					t.Errorf("of the app: %q", got.Message)
