@@ -98,7 +98,7 @@ func TestTargetGroupsAreCountedAsTheControllerMakesThem(t *testing.T) {
 func suspecting(t *testing.T) (c client.Client, one, other ghr) {
 	t.Helper()
 	c = admin(t)
-	startOperator(t, operatorOptions{patience: 8 * time.Second})
+	startOperator(t, operatorOptions{patience: 16 * time.Second})
 	_, one, other = neighbours(t, c)
 	t.Cleanup(func() { world.LoadBalancers.SetUnforeseen(nil) })
 	await(t, "the load balancer to follow", func() (bool, string) {

@@ -2,37 +2,43 @@ package albsim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // The Lease by which one of the controller's replicas leads, and how often it is renewed.
 const (
 	LeaseNamespace = "kube-system"
 	LeaseName      = "aws-load-balancer-controller-leader"
-	renewEvery     = 2 * time.Second
+	renewEvery     = time.Second
 )
 
-// holdLease renews the Lease when it is due.
-func (s *Simulator) holdLease(ctx context.Context) error {
-	now := time.Now()
-	if now.Sub(s.renewed) < renewEvery {
-		return nil
+// holdLease renews the Lease until ctx ends, however long a pass takes. While the simulator is paused it does not.
+func (s *Simulator) holdLease(ctx context.Context) {
+	for {
+		if !s.paused.Load() {
+			if err := s.renewLease(ctx); err != nil && ctx.Err() == nil {
+				s.log.Error("renew the Lease", "error", err)
+			}
+		}
+		if !sleep(ctx, renewEvery) {
+			return
+		}
 	}
+}
+
+func (s *Simulator) renewLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: LeaseNamespace, Name: LeaseName}}
 	holder, seconds := "albsim", int32(15)
-	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &metav1.MicroTime{Time: now}}
-	err := s.kube.Update(ctx, lease)
+	after := lease.DeepCopy()
+	after.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &metav1.MicroTime{Time: time.Now()}}
+	err := s.kube.Patch(ctx, after, client.MergeFrom(lease))
 	if apierrors.IsNotFound(err) {
-		err = s.kube.Create(ctx, lease)
+		err = s.kube.Create(ctx, after)
 	}
-	if err != nil {
-		return fmt.Errorf("renew the Lease %s: %w", LeaseName, err)
-	}
-	s.renewed = now
-	return nil
+	return err
 }

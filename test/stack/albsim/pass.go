@@ -31,7 +31,7 @@ func (s *Simulator) pass(ctx context.Context) time.Duration {
 		return firstWait
 	}
 	next := never
-	errs := []error{s.holdLease(ctx), s.writeClasses(ctx, w), s.writeRoutes(ctx, w), s.releaseConfigs(ctx, w)}
+	errs := []error{s.writeClasses(ctx, w), s.writeRoutes(ctx, w), s.releaseConfigs(ctx, w)}
 	known := map[types.NamespacedName]bool{}
 	for _, t := range w.gateways {
 		known[client.ObjectKeyFromObject(t.gateway)] = true

@@ -44,7 +44,6 @@ type Simulator struct {
 	counters counters
 
 	mu       sync.Mutex // one pass at a time, and what follows
-	renewed  time.Time  // when the Lease was
 	progress map[types.NamespacedName]*progress
 }
 
@@ -120,6 +119,7 @@ func (s *Simulator) Run(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- s.cache.Start(ctx) }()
 	if s.cache.WaitForCacheSync(ctx) {
+		go s.holdLease(ctx)
 		s.loop(ctx)
 	}
 	return <-ended
@@ -138,7 +138,7 @@ func (s *Simulator) loop(ctx context.Context) {
 			}
 		case <-timer.C:
 		}
-		timer.Reset(min(s.pass(ctx), renewEvery))
+		timer.Reset(s.pass(ctx))
 	}
 }
 
