@@ -11,7 +11,7 @@ import (
 // mostShown bounds what a fault tells of a team's value.
 const mostShown = 60
 
-// Judge returns what the spec of a route has that a shared load balancer does not take, "" if it takes all. The spec is a
+// Judge returns what the spec of a route has that a shared load balancer does not take, "" if it takes all, or may. The spec is a
 // *gatewayv1.HTTPRouteSpec or a *gatewayv1.GRPCRouteSpec, and kind says which.
 func Judge(kind string, spec any) (string, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
@@ -21,7 +21,7 @@ func Judge(kind string, spec any) (string, error) {
 	rules := list(fields, ofRules)
 	for i := range rows {
 		r := &rows[i]
-		if !slices.Contains(r.kinds, kind) {
+		if !slices.Contains(r.kinds, kind) || slices.Contains(onlyNew, r.name) {
 			continue
 		}
 		switch r.of {

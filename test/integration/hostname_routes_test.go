@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -97,16 +98,19 @@ func judgedRoutes() map[string]struct {
 		edit []func(*gatewayv1.HTTPRouteRule)
 		says string
 	}{
-		"nothing special":              {nil, ""},
-		"a prefix":                     {edits{pathOf("PathPrefix", "/a/b-c_d.e~f")}, ""},
-		"a wildcard in a prefix":       {edits{pathOf("PathPrefix", "/a*b")}, "the path prefix /a*b is not one that the load balancer takes"},
-		"a percent sign in a path":     {edits{pathOf("Exact", "/a%20b")}, "the path /a%20b is not one that the load balancer takes"},
-		"a wildcard in an exact path":  {edits{pathOf("Exact", "/a*b")}, ""},
-		"two wildcards in a path":      {edits{pathOf("Exact", "/a*b*")}, "and one wildcard"},
-		"a path of 128 characters":     {edits{pathOf("Exact", "/"+strings.Repeat("a", 127))}, ""},
-		"a path of 200 characters":     {edits{pathOf("Exact", "/"+strings.Repeat("a", 199))}, "the path /aaaa"},
-		"a prefix of 127 characters":   {edits{pathOf("PathPrefix", "/"+strings.Repeat("a", 126))}, "at most 126 letters"},
-		"a regular expression":         {edits{pathOf("RegularExpression", "/a+")}, "a path of type RegularExpression cannot be checked"},
+		"nothing special":             {nil, ""},
+		"a prefix":                    {edits{pathOf("PathPrefix", "/a/b-c_d.e~f")}, ""},
+		"a wildcard in a prefix":      {edits{pathOf("PathPrefix", "/a*b")}, "the path prefix /a*b is not one that the load balancer takes"},
+		"a percent sign in a path":    {edits{pathOf("Exact", "/a%20b")}, "the path /a%20b is not one that the load balancer takes"},
+		"a wildcard in an exact path": {edits{pathOf("Exact", "/a*b")}, ""},
+		"two wildcards in a path":     {edits{pathOf("Exact", "/a*b*")}, "and one wildcard"},
+		"a path of 128 characters":    {edits{pathOf("Exact", "/"+strings.Repeat("a", 127))}, ""},
+		"a path of 200 characters":    {edits{pathOf("Exact", "/"+strings.Repeat("a", 199))}, "the path /aaaa"},
+		"a prefix of 127 characters":  {edits{pathOf("PathPrefix", "/"+strings.Repeat("a", 126))}, "at most 126 letters"},
+		"a regular expression":        {edits{pathOf("RegularExpression", "/a+")}, "a path of type RegularExpression cannot be checked"},
+		"a regular expression in a header": {edits{headersOf("a+"), func(r *gatewayv1.HTTPRouteRule) {
+			r.Matches[0].Headers[0].Type = new(gatewayv1.HeaderMatchRegularExpression)
+		}}, "a regular expression for a header cannot be checked"},
 		"two headers":                  {edits{headersOf("a", "b")}, ""},
 		"a header of three values":     {edits{headersOf("a,b,*c")}, ""},
 		"a header of four values":      {edits{headersOf("a,b,c,d")}, "a header is not one that the load balancer compares"},
@@ -160,7 +164,11 @@ func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
 		}
 		route = forwarding(d.ns, "judged", parent, "a."+d.name, row.edit...)
 		asDefaulted(route)
-		if fault, err := teamroute.Judge(teamroute.HTTP, &route.Spec); err != nil || (fault == "") != (row.says == "") || !strings.Contains(fault, row.says) {
+		says := row.says
+		if strings.Contains(says, "cannot be checked") { // what may work for somebody today is refused of new routes alone
+			says = ""
+		}
+		if fault, err := teamroute.Judge(teamroute.HTTP, &route.Spec); err != nil || (fault == "") != (says == "") || !strings.Contains(fault, says) {
 			t.Errorf("%s: the operator says %q, %v", name, fault, err)
 		}
 		elsewhere := forwarding(d.ns, "elsewhere", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: d.ns, Name: "mine", SectionName: "https"}, "a."+d.name, row.edit...)
@@ -180,6 +188,12 @@ func asDefaulted(r *gatewayv1.HTTPRoute) {
 		for j := range r.Spec.Rules[i].Matches {
 			if m := &r.Spec.Rules[i].Matches[j]; m.Path == nil {
 				m.Path = &gatewayv1.HTTPPathMatch{Type: new(gatewayv1.PathMatchPathPrefix), Value: new("/")}
+			}
+			for n := range r.Spec.Rules[i].Matches[j].Headers {
+				r.Spec.Rules[i].Matches[j].Headers[n].Type = cmp.Or(r.Spec.Rules[i].Matches[j].Headers[n].Type, new(gatewayv1.HeaderMatchExact))
+			}
+			for n := range r.Spec.Rules[i].Matches[j].QueryParams {
+				r.Spec.Rules[i].Matches[j].QueryParams[n].Type = cmp.Or(r.Spec.Rules[i].Matches[j].QueryParams[n].Type, new(gatewayv1.QueryParamMatchExact))
 			}
 		}
 	}
