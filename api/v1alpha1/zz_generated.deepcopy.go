@@ -274,6 +274,11 @@ func (in *AWSStatus) DeepCopyInto(out *AWSStatus) {
 			(*out)[key] = val
 		}
 	}
+	if in.UnappliedFields != nil {
+		in, out := &in.UnappliedFields, &out.UnappliedFields
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.SafeFields != nil {
 		in, out := &in.SafeFields, &out.SafeFields
 		*out = make([]string, len(*in))

@@ -89,12 +89,16 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	return true, a.Disown(ctx, obj, seen)
 }
 
+// guarded is an object whose spec can protect its resource against deletion. The word of the spec counts, not what AWS has: somebody may
+// have switched its own protection off there.
+type guarded interface{ ProtectedBy() string }
+
 // delete deletes the resource and confirms that it is gone. Only one that carries the marks of exactly this object is
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
 func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass) error {
 	_, status := obj.AWS()
-	if guarded, ok := any(obj).(v1alpha1.Guarded); ok && guarded.ProtectedBy() != "" {
-		by := guarded.ProtectedBy()
+	if spec, ok := any(obj).(guarded); ok && spec.ProtectedBy() != "" {
+		by := spec.ProtectedBy()
 		return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it", by, nameOf(status))
 	}
 	c, err := rec.Connect(ctx, obj)
