@@ -188,12 +188,18 @@ func (f *flags) endpoints(text string) error {
 	return nil
 }
 
+// addresses are those of the internet.
+var addresses = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("2000::/3")}
+
 // networks takes one --cluster-networks.
 func (f *flags) networks(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		network, err := netip.ParsePrefix(strings.TrimSpace(one))
 		if err != nil || network != network.Masked() {
 			return fmt.Errorf("%q is no network: write its first address and the length of its prefix, such as 2600:1f14:abc::/56", strings.TrimSpace(one))
+		}
+		if !slices.ContainsFunc(addresses, func(all netip.Prefix) bool { return network.Bits() > all.Bits() && all.Contains(network.Addr()) }) {
+			return fmt.Errorf("%s is no part of %s or %s, which Pods reach: name the network of the cluster's Pods", network, addresses[0], addresses[1])
 		}
 		f.controllers.ClusterNetworks = append(f.controllers.ClusterNetworks, network)
 	}

@@ -5,6 +5,8 @@ package people
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 // Error is what a person is told; its text never has a value.
@@ -26,10 +28,11 @@ func problem(status int, format string, args ...any) *Error {
 }
 
 func forbidden(to right) *Error {
-	return &Error{
-		Status: http.StatusForbidden, Denied: true,
-		Detail: fmt.Sprintf("you are not allowed to %s %s in namespace %s", to.verb, to.resource, to.namespace),
+	detail := fmt.Sprintf("you are not allowed to %s %s in namespace %s", to.verb, to.resource, to.namespace)
+	if to.resource == operatorapi.ValuesResource {
+		detail += ": ask a platform admin for the ClusterRole portico-secret-writer there"
 	}
+	return &Error{Status: http.StatusForbidden, Denied: true, Detail: detail}
 }
 
 func unavailable(cause error) *Error {

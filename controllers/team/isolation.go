@@ -79,7 +79,7 @@ func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.Net
 			block.WithExcept(privateNetworks...)
 		}
 		for _, network := range clusterNetworks { // Kubernetes refuses an exception that is not in the block
-			if network.Bits() >= whole.Bits() && whole.Contains(network.Addr()) && !slices.Contains(block.Except, network.String()) {
+			if network.Bits() > whole.Bits() && whole.Contains(network.Addr()) && !slices.Contains(block.Except, network.String()) {
 				block.WithExcept(network.String())
 			}
 		}

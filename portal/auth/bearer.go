@@ -240,6 +240,8 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
 		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")
+	case r.Context().Err() != nil: // who asked is gone, which says nothing of those that verify
+		refuse(w, r, http.StatusServiceUnavailable, "the token cannot be verified at the moment; try again")
 	default:
 		w.Header().Set("Retry-After", "2")
 		b.log.ErrorContext(r.Context(), "verifying a bearer token", "error", err, "requestID", RequestID(r.Context()))

@@ -46,9 +46,20 @@ type checking struct{ faults fieldpath.ErrorList }
 // full reports whether there are faults enough.
 func (c *checking) full() bool { return len(c.faults) >= maxFaults }
 
+// mostPairs is how many labels, and how many annotations, an object may have: policies of the API server look at each.
+const mostPairs = 1000
+
 // metadata checks labels and annotations one by one, as the API server does.
 func (c *checking) metadata(obj, old *unstructured.Unstructured) {
 	path := fieldpath.NewPath("metadata")
+	for name, pairs := range map[string][2]map[string]string{
+		"labels": {obj.GetLabels(), old.GetLabels()}, "annotations": {obj.GetAnnotations(), old.GetAnnotations()},
+	} {
+		if is := len(pairs[0]); is > mostPairs && is > len(pairs[1]) {
+			c.faults = append(c.faults, fieldpath.TooMany(path.Child(name), is, mostPairs))
+			return
+		}
+	}
 	c.pairs(obj.GetLabels(), old.GetLabels(), func(one map[string]string) fieldpath.ErrorList {
 		return metavalidation.ValidateLabels(one, path.Child("labels"))
 	})

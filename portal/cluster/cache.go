@@ -113,10 +113,17 @@ func trimEvent(in any) (any, error) {
 	if !ok {
 		return in, nil // a tombstone
 	}
-	for _, text := range []*string{&e.Message, &e.Reason, &e.Action, &e.Type, &e.InvolvedObject.FieldPath, &e.ReportingController, &e.ReportingInstance} {
+	e.Related = nil
+	of := &e.InvolvedObject
+	for _, text := range []*string{
+		&e.Message, &e.Reason, &e.Action, &e.Type, &e.ReportingController, &e.ReportingInstance, &e.Source.Component, &e.Source.Host,
+		&of.Kind, &of.Name, &of.APIVersion, &of.ResourceVersion, &of.FieldPath, (*string)(&of.UID),
+	} {
 		*text = strings.Clone(strings.ToValidUTF8((*text)[:min(len(*text), maxEventText)], ""))
 	}
-	maps.DeleteFunc(e.Annotations, func(_, value string) bool { return len(value) > maxEventText })
+	maps.DeleteFunc(e.Annotations, func(key, value string) bool {
+		return len(value) > maxEventText || !strings.HasPrefix(key, "portico.dev/")
+	})
 	return strip(in)
 }
 

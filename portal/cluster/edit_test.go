@@ -143,3 +143,18 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 		})
 	}
 }
+
+// A patch of any version is checked like one of the version that was seen, and what is ours is sent unread.
+func TestPatchesOfAnyVersionAreChecked(t *testing.T) {
+	j, a, _ := newJudge(t)
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
+	w, s, _ := newTestImpersonator(t)
+	cl := &Cluster{access: a, reader: s.reader(t), impersonator: w}
+	there := &stands{apiserver: s, uid: "u", generation: 3, version: 1}
+	s.answer = there.answers
+	nonsense := map[string]any{"spec": map[string]any{"corsRules": "nonsense"}}
+	_, err := cl.Patch(t.Context(), dev, bucketRef(t), nonsense, "", false)
+	if _, writes := there.written(t); err == nil || writes != 0 {
+		t.Errorf("%v after %d writes", err, writes)
+	}
+}

@@ -66,6 +66,11 @@ func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, 
 // Patch merges what is given (RFC 7396) into one object, as the caller. Nothing else of the object is sent, so that what
 // others changed in the meantime stays. etag is as for Update.
 func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (Result, error) {
+	return c.patch(ctx, id, ref, with, etag, dryRun, ref.Kind.Check)
+}
+
+// patch does what Patch does, with a check of what becomes of the object; nil is for what is ours and needs none.
+func (c *Cluster) patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool, check func(obj, old *unstructured.Unstructured) error) (Result, error) {
 	ch := change{verb: "patch", ref: ref, dryRun: dryRun, deeds: always(func() []activity.Deed { return activity.Patches(with) })}
 	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		send := func(with map[string]any) (*unstructured.Unstructured, error) {
@@ -76,11 +81,21 @@ func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map
 			return r.Patch(ctx, ref.Name, types.MergePatchType, body,
 				metav1.PatchOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 		}
+		if check == nil {
+			return send(with)
+		}
 		if etag == "" {
+			live, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
+			if err == nil {
+				err = check(withPatch(live, with), live)
+			}
+			if err != nil {
+				return nil, err
+			}
 			return send(with)
 		}
 		return retryOnConflict(ctx, r, ref, Seen{ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			if err := ref.Kind.Check(withPatch(live, with), live); err != nil {
+			if err := check(withPatch(live, with), live); err != nil {
 				return nil, err
 			}
 			return send(bindTo(with, live))
@@ -120,13 +135,13 @@ func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annot
 			return nil, fmt.Errorf("annotation %q: it is not one to be set", key)
 		}
 	}
-	got, err := c.Patch(ctx, id, ref, map[string]any{"metadata": map[string]any{"annotations": annotations}}, "", false)
+	got, err := c.patch(ctx, id, ref, map[string]any{"metadata": map[string]any{"annotations": annotations}}, "", false, nil)
 	return got.Object, err
 }
 
 // Scale sets how many Pods the object wants, as the caller, who needs the right to patch it. Nothing else is sent.
 func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas int64) (*unstructured.Unstructured, error) {
-	got, err := c.Patch(ctx, id, ref, map[string]any{"spec": map[string]any{"replicas": replicas}}, "", false)
+	got, err := c.patch(ctx, id, ref, map[string]any{"spec": map[string]any{"replicas": replicas}}, "", false, nil)
 	return got.Object, err
 }
 
