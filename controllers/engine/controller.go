@@ -124,7 +124,8 @@ func SpecOrTriggerChanged() predicate.Predicate {
 			if e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
 				return true
 			}
-			return triggersOf(e.ObjectOld) != triggersOf(e.ObjectNew) ||
+			confirmed := (protection(e.ObjectOld) == nil) != (protection(e.ObjectNew) == nil)
+			return triggersOf(e.ObjectOld) != triggersOf(e.ObjectNew) || (confirmed && !e.ObjectNew.GetDeletionTimestamp().IsZero()) ||
 				e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 		},
 	}

@@ -48,6 +48,12 @@ func (p *Pass) LastRefusal(action PlannedAction, now time.Time) error {
 	return before.err
 }
 
+// WasRefused reports whether an earlier pass saw the action refused, and nobody has changed the object or asked for a pass since.
+func (p *Pass) WasRefused(action PlannedAction) bool {
+	_, refused := p.refusedBefore[action]
+	return refused
+}
+
 // after returns what is to be remembered after a pass: what it saw refused, or recalled. A pass that made no plan changes nothing.
 func (before refusals) after(pass passResult) refusals {
 	if pass.reason != v1alpha1.ReasonInSync && len(pass.plan) == 0 {

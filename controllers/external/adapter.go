@@ -91,6 +91,10 @@ type Action struct {
 	// Parts returns the same changes in smaller calls. They are made when the whole call is refused, so that one value that AWS does not
 	// take holds up no other. nil: the call cannot be divided.
 	Parts func() []Action
+	// Details says that the connection details follow from the action: none are published while it is refused or postponed.
+	Details bool
+	// Secretive says that Why does not tell all that the action depends on, such as a password: after a refusal every pass tries again.
+	Secretive bool
 	// Marks says that the action gives the resource its marks of ownership. Nothing else is changed before of what does not carry them yet.
 	Marks bool
 }
@@ -107,6 +111,21 @@ func Divisible(groups [][]Change, call func([]Change) Action) Action {
 		}
 	}
 	return action
+}
+
+// SettlingIn returns the action with the time that it, and each of its parts, may take to show.
+func (a Action) SettlingIn(d time.Duration) Action {
+	parts := a.Parts
+	if a.Settles = d; parts != nil {
+		a.Parts = func() []Action {
+			all := parts()
+			for n := range all {
+				all[n] = all[n].SettlingIn(d)
+			}
+			return all
+		}
+	}
+	return a
 }
 
 // Groups divides changes for Divisible: those of paths that are named together stay together, every other is a group of its own.

@@ -88,7 +88,7 @@ func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) 
 	case err == nil:
 		r.succeeded(create, a)
 		return true, nil
-	case create:
+	case create, isAccountWide(err):
 		r.failed(create, a, err)
 		return false, err
 	case isRefusal(err):
@@ -128,6 +128,13 @@ func isRefusal(err error) bool {
 	wait, ok := engine.AsWait(err)
 	return ok && wait.Stalled
 }
+
+// accountWide are the reasons of refusals that hold for every call in the account.
+var accountWide = []string{
+	v1alpha1.ReasonCredentialsRejected, v1alpha1.ReasonClockSkew, v1alpha1.ReasonAccountNotReady, v1alpha1.ReasonRegionNotEnabled,
+}
+
+func isAccountWide(err error) bool { return slices.Contains(accountWide, engine.ReasonOf(err)) }
 
 // isAnswer reports whether err is what AWS says to this call, so that other calls may go well: not that it could not be reached, or wants
 // fewer calls.
@@ -224,7 +231,7 @@ func planned(actions []Action) []engine.PlannedAction {
 // foreign one.
 func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	_, status := r.obj.AWS()
-	expected := !r.settled() || slices.ContainsFunc(a.Changes, func(c Change) bool { return slices.Contains(status.UnappliedFields, c.Path) })
+	expected := !r.settled() || r.pass.WasRefused(a.planned()) || slices.ContainsFunc(a.Changes, func(c Change) bool { return slices.Contains(status.UnappliedFields, c.Path) })
 	switch {
 	case a.Event != nil:
 		a.Event(&r.pass.Events)

@@ -5,6 +5,7 @@ package external
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,8 +141,9 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	actions, rest := r.Adapter.Plan(r.obj, seen)
 	r.pass.RecordPlan(planned(actions)...)
 	if seen != nil {
-		r.recall(actions)
+		r.recall(seen, actions)
 		actions = r.inOrder(seen, r.remaining(actions))
+		r.pass.RecordPlan(planned(actions)...) // with the parts of those that were divided
 	}
 	if len(actions) == 0 {
 		return true, r.finish(ctx, seen, rest)
@@ -172,11 +174,15 @@ func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) 
 	if left == nil {
 		rest = cmp.Or(rest, r.Objection)
 	}
+	if slices.ContainsFunc(r.left, func(l leftAction) bool { return l.details }) {
+		r.Adapter.Report(r.obj, seen)
+		return joinWaits(left, rest)
+	}
 	if rest != nil && !isPostponed(rest) {
 		if _, ok := engine.AsWait(rest); ok && seen != nil {
 			r.Adapter.Report(r.obj, seen)
 		}
-		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) {
+		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) && told.Reason != v1alpha1.ReasonInvalidSpec {
 			return left // AWS's answer says more of it than what is seen
 		}
 		return joinWaits(left, rest)

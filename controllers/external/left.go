@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +13,13 @@ import (
 type leftAction struct {
 	action  engine.PlannedAction
 	changes []Change
+	details bool // see Action.Details
 	err     error
 }
 
 // leave notes that the action is not taken in this pass.
 func (r *reconciliation[T, S]) leave(a Action, err error) {
-	r.left = append(r.left, leftAction{a.planned(), a.Changes, err})
+	r.left = append(r.left, leftAction{a.planned(), a.Changes, a.Details, err})
 }
 
 // isLeft reports whether this pass has given the action up.
@@ -47,16 +49,21 @@ func (r *reconciliation[T, S]) anyLeft(actions []Action) bool {
 	})
 }
 
-// recall gives up what an earlier pass saw refused, as long as it is too early to try again.
-func (r *reconciliation[T, S]) recall(actions []Action) {
-	if _, status := r.obj.AWS(); status.ProviderGeneration != r.Version {
-		return // what AWS refused before may be possible now
+// recall gives up what an earlier pass saw refused, as long as it is too early to try again. What AWS refused before may be possible under
+// another version of the provider; and what does not carry our marks is marked before everything else, in every pass.
+func (r *reconciliation[T, S]) recall(seen *S, actions []Action) {
+	if _, status := r.obj.AWS(); status.ProviderGeneration != r.Version || r.Adapter.Owner(r.obj, seen) != Ours {
+		return
 	}
+	r.recallAll(actions)
+}
+
+func (r *reconciliation[T, S]) recallAll(actions []Action) {
 	for _, a := range actions {
-		if err := r.pass.LastRefusal(a.planned(), r.Now()); err != nil && !r.isLeft(a) {
+		if err := r.pass.LastRefusal(a.planned(), r.Now()); err != nil && !a.Secretive && !r.isLeft(a) {
 			r.leave(a, err)
 		} else if a.Parts != nil {
-			r.recall(a.Parts())
+			r.recallAll(a.Parts())
 		}
 	}
 }
@@ -77,7 +84,7 @@ func (r *reconciliation[T, S]) leftError() error {
 // WaitError wins, because it is tried again with back-off. nil errors are left out.
 func joinWaits(all ...error) error {
 	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
-	slices.SortStableFunc(all, func(a, b error) int { return rank(a) - rank(b) })
+	slices.SortFunc(all, func(a, b error) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Error(), b.Error())) }) // the same text each time
 	all = slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
 	switch len(all) {
 	case 0:
@@ -154,9 +161,12 @@ func (r *reconciliation[T, S]) noteSynced() {
 		}
 	}
 	status.UnappliedFields, status.ProviderGeneration = sorted(paths), r.Version
-	if len(r.left) == 0 {
+	switch {
+	case len(r.left) == 0:
 		status.ManagedFields, status.PendingFields = r.Adapter.Declared(r.obj), nil
 		return
+	case slices.ContainsFunc(r.left, func(l leftAction) bool { return len(l.changes) == 0 }):
+		return // what is left may be about any field
 	}
 	r.markManaged(slices.DeleteFunc(InitialChanges(r.Adapter.Declared(r.obj)), func(c Change) bool {
 		return slices.Contains(paths, c.Path)

@@ -18,6 +18,7 @@ type row struct {
 	differ  []string         // paths, in the order of the plan
 	answers map[string]error // by path
 	calls   []string         // the paths of each
+	deaf    bool             // what is not refused is taken and does not show
 }
 
 func (r *row) Plan(_ *v1alpha1.S3Bucket, _ *thing) ([]Action, error) {
@@ -32,7 +33,7 @@ func (r *row) Plan(_ *v1alpha1.S3Bucket, _ *thing) ([]Action, error) {
 }
 
 func (r *row) call(changes []Change) Action {
-	return Action{Name: "Put", Why: Describe(changes), Changes: changes, Marks: changes[0].Path == "mark", Do: func(context.Context) error {
+	return Action{Name: "Put", Why: Describe(changes), Changes: changes, Marks: changes[0].Path == "mark", Details: changes[0].Path == "secret", Do: func(context.Context) error {
 		var paths []string
 		for _, c := range changes {
 			paths = append(paths, c.Path)
@@ -42,6 +43,9 @@ func (r *row) call(changes []Change) Action {
 			if err := r.answers[path]; err != nil {
 				return err
 			}
+		}
+		if r.deaf {
+			return nil
 		}
 		r.differ = slices.DeleteFunc(r.differ, func(path string) bool { return slices.Contains(paths, path) })
 		if changes[0].Path == "mark" {
@@ -142,5 +146,67 @@ func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
 	}
 	if notes := pass.Strings(); len(notes) != 1 || !strings.HasPrefix(notes[0], v1alpha1.ReasonUpdated) {
 		t.Errorf("what AWS takes at last is told as %q", notes)
+	}
+}
+
+// Marks that are refused keep everything else from being changed, in every pass.
+func TestNothingIsChangedWithoutMarksInLaterPassesEither(t *testing.T) {
+	r := &row{world: world{has: &thing{owner: Offered}, declared: []string{"a"}}, differ: []string{"mark", "a"}, answers: map[string]error{"mark": engine.Blocked("AccessDenied", "no")}}
+	now := time.Unix(1000, 0)
+	b := bucket(made, func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
+	work, pass := r.drive(&now), engine.NewPass(nil)
+	for range 4 {
+		now = now.Add(5 * time.Second)
+		if pass = engine.NextPass(pass); reasonOf(work.Reconcile(t.Context(), b, pass)) != "AccessDenied" || !slices.Equal(r.differ, []string{"mark", "a"}) {
+			t.Fatalf("left %v, calls %v", r.differ, r.calls)
+		}
+	}
+}
+
+// Connection details that follow from what is refused are not published, and those that are there stay.
+func TestDetailsThatAreRefusedAreNotPublished(t *testing.T) {
+	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "secret"}}, differ: []string{"a", "secret"}, answers: map[string]error{"secret": engine.Blocked("AccessDenied", "no")}}
+	now, b := time.Unix(1000, 0), bucket(made)
+	if err := r.drive(&now).Reconcile(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "AccessDenied" || b.Status.Binding != nil || b.Status.SyncedGeneration != 0 {
+		t.Errorf("%v, status %+v", err, b.Status.AWSStatus)
+	}
+}
+
+// The text of several refusals is the same in every pass, whichever of them was tried.
+func TestTheTextOfSeveralRefusalsStands(t *testing.T) {
+	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "guard"}}, differ: []string{"a", "guard"}}
+	r.answers = map[string]error{"a": engine.Blocked("InvalidSpec", "no"), "guard": engine.Blocked("InvalidSpec", "no")}
+	now := time.Unix(1000, 0)
+	b, work, pass := bucket(made), r.drive(&now), engine.NewPass(nil)
+	for n := range 6 {
+		now = now.Add(20 * time.Second)
+		if pass = engine.NextPass(pass); errorText(work.Reconcile(t.Context(), b, pass)) != "a: no; guard: no" {
+			t.Errorf("pass %d says something else", n)
+		}
+	}
+}
+
+// A part that AWS takes no notice of is told as such in the end, though another one is refused.
+func TestAPartThatIsNotKeptIsTold(t *testing.T) {
+	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"}, answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}, deaf: true}
+	now := time.Unix(1000, 0)
+	b, work, pass, notes, said := bucket(made), r.drive(&now), engine.NewPass(nil), 0, ""
+	for range 16 {
+		now = now.Add(3 * time.Minute)
+		pass = engine.NextPass(pass)
+		said = errorText(work.Reconcile(t.Context(), b, pass))
+		notes += len(pass.Strings())
+	}
+	if !strings.Contains(said, "does not show") || notes > 1 {
+		t.Errorf("said %q, %d events", said, notes)
+	}
+}
+
+// Credentials that AWS does not accept end the pass: no other call would go better.
+func TestWhatHoldsForTheAccountEndsThePass(t *testing.T) {
+	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"}, answers: map[string]error{"a": engine.Blocked(v1alpha1.ReasonCredentialsRejected, "renew them")}}
+	now := time.Unix(1000, 0)
+	if err := r.drive(&now).Reconcile(t.Context(), bucket(made), engine.NewPass(nil)); errorText(err) != "renew them" || len(r.calls) != 1 {
+		t.Errorf("%v, calls %v", err, r.calls)
 	}
 }

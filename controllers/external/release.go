@@ -97,10 +97,6 @@ type guarded interface{ ProtectedBy() string }
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
 func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass) error {
 	_, status := obj.AWS()
-	if spec, ok := any(obj).(guarded); ok && spec.ProtectedBy() != "" {
-		by := spec.ProtectedBy()
-		return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it", by, nameOf(status))
-	}
 	c, err := rec.Connect(ctx, obj)
 	if err != nil {
 		return err
@@ -114,6 +110,9 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		if ours, err := rec.isOurs(a, obj, seen); !ours {
 			return leaveAlone(pass, seen != nil, err)
 		}
+		if spec, ok := any(obj).(guarded); ok && spec.ProtectedBy() != "" && !isDeleting(a, seen) {
+			return protected(spec.ProtectedBy(), status)
+		}
 		confirmed, err = a.Delete(ctx, obj, seen)
 		if _, waits := engine.AsWait(err); !confirmed && !waits && !isDeleting(a, seen) {
 			setLastSync(status, rec.Now()) // told to end, or perhaps told: from now on it may not show, and be there all the same
@@ -123,6 +122,11 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		}
 	}
 	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone", nameOf(status))
+}
+
+// protected returns the error of a deletion that a field of the spec forbids.
+func protected(by string, status *v1alpha1.AWSStatus) error {
+	return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it", by, nameOf(status))
 }
 
 // leaveAlone returns err, and tells if there is something that is not the object's.

@@ -13,7 +13,7 @@ import (
 
 // snsService refuses what moto takes and SNS does not: the creation of a topic
 // that exists with other tags or attributes, a subscription once more with other
-// attributes, and a policy that is no JSON. It cuts the pages of the operator's
+// attributes or a nested filter, and a policy that is no JSON. It cuts the pages of the operator's
 // listings, whose size SNS does not let anybody choose. That a standard topic
 // takes no FIFO queue, and a deletion is idempotent, moto does.
 type snsService struct {
@@ -99,7 +99,24 @@ func (s *snsService) create(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
+// nested reports whether a filter policy has an object within: only the scope MessageBody takes it. SNS then makes no subscription.
+func nested(filter string) bool {
+	var policy map[string]any
+	if json.Unmarshal([]byte(filter), &policy) != nil {
+		return false
+	}
+	for _, value := range policy {
+		if _, object := value.(map[string]any); object {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error) {
+	if given := attributesOf(x); given["FilterPolicyScope"] != "MessageBody" && nested(given["FilterPolicy"]) {
+		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: FilterPolicy: Filter policy scope MessageAttributes does not support nested filter policy"), nil
+	}
 	all, _, err := s.ask(ctx, x, "ListSubscriptionsByTopic", "TopicArn", x.form.Get("TopicArn"))
 	if err != nil {
 		return nil, err

@@ -44,6 +44,24 @@ func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 	}
 }
 
+// moto makes the subscription, and then refuses it.
+func TestARefusedFilterMakesNoSubscription(t *testing.T) {
+	w := newWorld(t)
+	c := w.sns(keyOne, "eu-west-1")
+	out, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
+	must(t, err)
+	_, err = c.Subscribe(t.Context(), &sns.SubscribeInput{
+		TopicArn: out.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:eu-west-1:111111111111:orders"),
+		Attributes: map[string]string{"FilterPolicy": `{"a":{"b":["c"]}}`},
+	})
+	wantCode(t, err, "InvalidParameter")
+	listed, err := c.ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: out.TopicArn})
+	must(t, err)
+	if len(listed.Subscriptions) != 0 {
+		t.Errorf("there is %v", *listed.Subscriptions[0].SubscriptionArn)
+	}
+}
+
 func TestASubscriptionKeepsItsAttributes(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne, "eu-west-1")

@@ -132,8 +132,7 @@ func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []extern
 	var actions []external.Action
 	for _, settles := range slices.Sorted(maps.Keys(byTime)) {
 		for _, action := range a.Set(obj, seen, byTime[settles]) {
-			action.Settles = settles
-			actions = append(actions, action)
+			actions = append(actions, action.SettlingIn(settles))
 		}
 	}
 	return actions

@@ -159,7 +159,7 @@ func immutableDiffers(seen *instanceState, path, have, want string) error {
 func (i *instance) planTags(obj *v1alpha1.EC2Instance, seen *instanceState) []external.Action {
 	actions := i.session.PlanTags(obj, ownTags(obj), seen.tags).Actions(i.tagCalls(seen.id(), explain))
 	for n := range actions {
-		actions[n].Settles = Settling
+		actions[n] = actions[n].SettlingIn(Settling)
 	}
 	return actions
 }

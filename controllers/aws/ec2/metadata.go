@@ -42,7 +42,7 @@ var metadata = call{
 		}
 		return slices.DeleteFunc(changes, func(c external.Change) bool { return c.Path != endpointPath })
 	},
-	together: []string{tokensPath, endpointPath}, // switched on, the service asks for tokens from its first moment
+	together: []string{endpointPath, tokensPath, hopsPath}, // switched on, the service asks for tokens from its first moment
 	name:     always("ModifyInstanceMetadataOptions"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		in := &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: seen.vm.InstanceId, HttpEndpoint: endpointAfter(seen, changes)}

@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,7 +28,7 @@ type call struct {
 	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change
 	// references are what the changes have the machine refer to; nil: nothing.
 	references func(changes []external.Change) []external.Reference
-	// together are fields that EC2 judges by each other.
+	// together are fields that change in one call whenever the first of them does.
 	together []string
 	name     func(changes []external.Change) string
 	do       func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
@@ -53,11 +54,19 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		actions = append(actions, external.Divisible(external.Groups(changes, c.together), func(some []external.Change) external.Action {
+		actions = append(actions, external.Divisible(c.groups(changes), func(some []external.Change) external.Action {
 			return i.callFor(c, seen, some)
 		}))
 	}
 	return actions
+}
+
+// groups divides changes into those that can each be a call of its own.
+func (c call) groups(changes []external.Change) [][]external.Change {
+	if len(c.together) > 0 && slices.ContainsFunc(changes, func(change external.Change) bool { return change.Path == c.together[0] }) {
+		return external.Groups(changes, c.together)
+	}
+	return external.Groups(changes)
 }
 
 func (i *instance) callFor(c call, seen *instanceState, changes []external.Change) external.Action {

@@ -65,13 +65,13 @@ func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []
 		return nil
 	case i.takenOver(obj, seen):
 		return []external.Action{{
-			Name: "DoubtMasterPassword", Why: "the database is another one than that of the password that is known",
+			Name: "DoubtMasterPassword", Details: true, Why: "the database is another one than that of the password that is known",
 			Do: func(ctx context.Context) error { return i.invalidatePassword(ctx, obj) }, Event: silent,
 		}}
 	case r.resource == "" && seen.resource() != "":
 		r.resource = seen.resource()
 		return []external.Action{{
-			Name: "KeepMasterPassword", Why: "the password that is known is of the database " + r.resource,
+			Name: "KeepMasterPassword", Details: true, Why: "the password that is known is of the database " + r.resource,
 			Do: func(ctx context.Context) error { return i.storeRecord(ctx, obj, r) }, Event: silent,
 		}}
 	}
@@ -102,7 +102,7 @@ func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState
 	managed := seen.db.MasterUserSecret != nil
 	fresh := i.rotationRequested(obj) || managed || i.takenOver(obj, seen)
 	return external.Action{
-		Name: "ChangeMasterPassword", Why: "master password: " + why,
+		Name: "ChangeMasterPassword", Why: "master password: " + why, Details: true, Secretive: true,
 		Do: func(ctx context.Context) error {
 			password, err := i.nextPassword(ctx, obj, fresh)
 			if err != nil {
@@ -134,7 +134,7 @@ const rotationPoll = 5 * time.Minute
 func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	asked := rotationOf(obj)
 	in := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(seen.identifier())}
-	action := external.Action{Name: "ChangeMasterPassword"}
+	action := external.Action{Name: "ChangeMasterPassword", Details: true}
 	switch {
 	case seen.db.MasterUserSecret == nil:
 		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
