@@ -2,9 +2,6 @@ package architecture
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +15,8 @@ import (
 var elsewhere = map[string]string{
 	"AnnotationTeamUID": "on namespaces", "AnnotationCreatedForTeam": "on namespaces", "AnnotationDefaultProvider": "on namespaces",
 	"AnnotationGuardrails": "on namespaces", "AnnotationKeptFor": "on Secrets",
+	"AnnotationActor": "on Events", "AnnotationActorName": "on Events", "AnnotationValuesSet": "on Secrets",
+	"AnnotationURL": "on the operator's Lease", "AnnotationCA": "on the operator's Lease",
 }
 
 // Admission knows every annotation that the API has for resources: one that it does not know nobody could set, and what it says of values would be
@@ -39,20 +38,15 @@ func TestAdmissionKnowsEveryAnnotation(t *testing.T) {
 	}
 }
 
-// annotations returns the constants of the API types that name annotations below portico.dev/, by their names.
+// annotations returns the constants of the tree that name annotations below portico.dev/, by their names.
 func annotations(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	files, err := filepath.Glob("../../api/v1alpha1/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.path, "_test.go") || strings.HasPrefix(s.path, "test/") {
+			continue
 		}
-		ast.Inspect(parsed, func(n ast.Node) bool {
+		ast.Inspect(s.File, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Annotation") {
 				return true

@@ -1,0 +1,164 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// refusedField waits until obj says that AWS refuses path, alone.
+func refusedField(t *testing.T, obj engine.Object, status *v1alpha1.AWSStatus, path string) {
+	t.Helper()
+	c := admin(t)
+	got := reason(t, c, obj, v1alpha1.ReasonInvalidSpec)
+	if !strings.Contains(got.Message, path) {
+		t.Errorf("message %q does not name %s", got.Message, path)
+	}
+	for _, left := range status.UnappliedFields {
+		if left != path && !strings.HasPrefix(left, "preferred") {
+			t.Errorf("not applied: %v", status.UnappliedFields)
+		}
+	}
+}
+
+// Windows that overlap, which RDS refuses, keep nobody from closing and protecting a database that somebody opened.
+func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
+	c := withOperator(t)
+	d := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) {
+		s.SkipFinalSnapshot, s.PubliclyAccessible, s.DeletionProtection = true, aws.Bool(false), aws.Bool(false)
+	})
+	createReady(t, c, d)
+	_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+		DBInstanceIdentifier: &d.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true), ApplyImmediately: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, c, d, func(d *v1alpha1.RDSInstance) {
+		d.Spec.PreferredBackupWindow, d.Spec.PreferredMaintenanceWindow = "03:00-04:00", "sun:03:30-sun:04:30"
+		d.Spec.DeletionProtection = aws.Bool(true)
+	})
+	refusedField(t, d, &d.Status.AWSStatus, "preferredBackupWindow")
+	if has := inRDS(t, d); *has.PubliclyAccessible || !*has.DeletionProtection {
+		t.Errorf("public %v, protected %v", *has.PubliclyAccessible, *has.DeletionProtection)
+	}
+	edit(t, c, d, func(d *v1alpha1.RDSInstance) {
+		d.Spec.PreferredMaintenanceWindow, d.Spec.DeletionProtection = "sun:05:30-sun:06:30", aws.Bool(false)
+	})
+	ready(t, c, d)
+}
+
+// A tag too many keeps nobody from closing a machine's metadata service, and that is told as a repair.
+func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
+	c := withOperator(t)
+	m := machineOf(team(t, c), "worker", func(s *v1alpha1.EC2InstanceSpec) {
+		s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: "required"}
+	})
+	createReady(t, c, m)
+	var theirs []ec2types.Tag
+	for n := range 50 - len(inEC2(t, m).Tags) {
+		theirs = append(theirs, ec2types.Tag{Key: aws.String(fmt.Sprintf("theirs-%d", n)), Value: aws.String("x")})
+	}
+	api := outsideEC2(t)
+	if _, err := api.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{m.Status.InstanceID}, Tags: theirs}); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.Tags = v1alpha1.Tags{"cost-center": "42"} })
+	got := reason(t, c, m, v1alpha1.ReasonQuotaExceeded)
+	if !strings.Contains(got.Message, "tags.cost-center") {
+		t.Errorf("message %q", got.Message)
+	}
+	if _, err := api.ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{
+		InstanceId: &m.Status.InstanceID, HttpTokens: ec2types.HttpTokensStateOptional, HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wakeNow(t, c, m)
+	await(t, "session tokens to be required again", func() (bool, string) {
+		tokens := inEC2(t, m).MetadataOptions.HttpTokens
+		return tokens == ec2types.HttpTokensStateRequired, string(tokens)
+	})
+	awaitEvent(t, c, m, v1alpha1.ReasonRepaired, "httpTokens")
+	if got := reason(t, c, m, v1alpha1.ReasonQuotaExceeded); !strings.Contains(got.Message, "tags.cost-center") {
+		t.Errorf("message %q", got.Message)
+	}
+	if _, err := api.DeleteTags(t.Context(), &ec2.DeleteTagsInput{Resources: []string{m.Status.InstanceID}, Tags: theirs[:1]}); err != nil {
+		t.Fatal(err)
+	}
+	wakeNow(t, c, m)
+	ready(t, c, m)
+}
+
+// A filter that SNS refuses keeps no other queue from its subscription, nor the topic from its binding.
+func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
+	c := withOperator(t)
+	ns := team(t, c)
+	for _, name := range []string{"first", "second"} {
+		createReady(t, c, queueOf(ns, name))
+	}
+	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{
+		{QueueRef: v1alpha1.LocalRef{Name: "first"}, FilterPolicy: `{"a":{"b":{"c":["d"]}}}`},
+		{QueueRef: v1alpha1.LocalRef{Name: "second"}, FilterPolicy: `{"a":["b"]}`},
+	}
+	create(t, c, o)
+	got := reason(t, c, o, v1alpha1.ReasonInvalidSpec)
+	if !strings.Contains(got.Message, "subscriptions.") {
+		t.Errorf("message %q", got.Message)
+	}
+	if s := o.Status; len(s.Subscriptions) != 1 || s.Subscriptions[0].Queue != "second" || s.ARN == "" || s.Binding == nil {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// What changes the meaning of a filter of ours is put back.
+func TestTheScopeOfAFilterIsPutBack(t *testing.T) {
+	c := withOperator(t)
+	ns := team(t, c)
+	createReady(t, c, queueOf(ns, "orders"))
+	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: v1alpha1.LocalRef{Name: "orders"}, FilterPolicy: `{"a":["b"]}`}}
+	createReady(t, c, o)
+	subscription := o.Status.Subscriptions[0].SubscriptionARN
+	_, err := topicClient(t).SetSubscriptionAttributes(t.Context(), &sns.SetSubscriptionAttributesInput{
+		SubscriptionArn: &subscription, AttributeName: aws.String("FilterPolicyScope"), AttributeValue: aws.String("MessageBody"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wakeNow(t, c, o)
+	awaitEvent(t, c, o, v1alpha1.ReasonRepaired, "FilterPolicyScope")
+	out, err := topicClient(t).GetSubscriptionAttributes(t.Context(), &sns.GetSubscriptionAttributesInput{SubscriptionArn: &subscription})
+	if err != nil || out.Attributes["FilterPolicyScope"] != "MessageAttributes" {
+		t.Errorf("%v, attributes %v", err, out.Attributes)
+	}
+}
+
+// AWS has the policy as the spec does: the root user of an account is not its number in a condition.
+func TestAPolicyIsWrittenAsTheSpecHasIt(t *testing.T) {
+	c := withOperator(t)
+	o := topics.object(team(t, c), "news").(*v1alpha1.SNSTopic)
+	o.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Sid":"only-root","Effect":"Deny","Principal":"*","Action":"sns:Publish","Resource":"*",` +
+		`"Condition":{"ArnNotEquals":{"aws:PrincipalArn":"arn:aws:iam::123456789012:root"}}}]}`
+	createReady(t, c, o)
+	if has := topicAttributes(t, o)["Policy"]; !strings.Contains(has, "arn:aws:iam::123456789012:root") {
+		t.Errorf("AWS has %s", has)
+	}
+	m := world.Proxy.Mark()
+	wakeNow(t, c, o)
+	life{topics, c, t, o}.passes(m, 1)
+	if got := topics.calls(m); strings.Contains(fmt.Sprint(got), "SetTopicAttributes") {
+		t.Errorf("at rest it calls %v", got)
+	}
+}
