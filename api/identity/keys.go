@@ -71,6 +71,13 @@ func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// outdated reports whether the keys are from before that time, though whoever needs newer ones gets them.
+func (f *keyFetcher) outdated(began time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Waits && f.when.Before(began)
+}
+
 func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
 	resp, err := f.Transport.RoundTrip(r)
 	if err != nil {
@@ -91,7 +98,10 @@ func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
 
 // Keys verifies signatures with the provider's keys. The verifier over it drops the kind of an error, so that an
 // outage is noted in the context: see withOutage.
-type Keys struct{ remote oidc.KeySet }
+type Keys struct {
+	remote  oidc.KeySet
+	fetcher *keyFetcher
+}
 
 // NewKeys returns the keys at the address; they are fetched when they are needed.
 func NewKeys(ctx context.Context, address string, now func() time.Time) *Keys {
@@ -102,12 +112,16 @@ func NewKeys(ctx context.Context, address string, now func() time.Time) *Keys {
 func NewKeysFrom(ctx context.Context, from KeySource, now func() time.Time) *Keys {
 	fetcher := &keyFetcher{KeySource: from, now: now}
 	client := &http.Client{Transport: fetcher, Timeout: Timeout}
-	return &Keys{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), from.Address)}
+	return &Keys{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), from.Address), fetcher: fetcher}
 }
 
 // VerifySignature implements oidc.KeySet.
 func (k *Keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
+	began := k.fetcher.now()
 	payload, err := k.remote.VerifySignature(ctx, jwt)
+	if err != nil && k.fetcher.outdated(began) { // the library may hand out what it has just fetched for somebody before
+		payload, err = k.remote.VerifySignature(ctx, jwt)
+	}
 	var fetching *url.Error // what http.Client makes of any error of its transport
 	if errors.As(err, &fetching) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		if o, ok := ctx.Value(outageKey).(*outage); ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,13 @@ type listing struct {
 
 	mu    sync.Mutex
 	asked []operatorapi.OfferQuery
+}
+
+// questions returns what was asked so far.
+func (l *listing) questions() []operatorapi.OfferQuery {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.asked)
 }
 
 func (l *listing) List(_ context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
@@ -53,10 +61,8 @@ func TestOffersOfAnAccount(t *testing.T) {
 						t.Errorf("%d %+v, want %+v", status, got, c.want)
 					}
 				}
-				c.account.mu.Lock()
-				defer c.account.mu.Unlock()
-				if len(c.account.asked) != 1 || c.account.asked[0].Path() != q.Path() {
-					t.Errorf("asked %+v", c.account.asked)
+				if asked := c.account.questions(); len(asked) != 1 || asked[0].Path() != q.Path() {
+					t.Errorf("asked %+v", asked)
 				}
 				time.Sleep(2 * time.Minute)
 			})
@@ -80,13 +86,13 @@ func TestATeamWithManyListsKeepsNoOtherWaiting(t *testing.T) {
 			go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
 		}
 		synctest.Wait()
-		if n := len(slow.asked); n != mostLists {
+		if n := len(slow.questions()); n != mostLists {
 			t.Errorf("one team reads %d lists at once, and %d are for all", n, mostLists)
 		}
 		go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: "b-1"})
 		synctest.Wait()
-		if n := len(slow.asked); n != mostLists+1 || slow.asked[n-1].Namespace != "b-1" {
-			t.Errorf("another team waits: %d lists are read", n)
+		if asked := slow.questions(); len(asked) != mostLists+1 || asked[mostLists].Namespace != "b-1" {
+			t.Errorf("another team waits: %d lists are read", len(asked))
 		}
 		time.Sleep(24 * time.Hour)
 	})
