@@ -229,7 +229,7 @@ func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
 		reason, says string
 	}{
 		"image":     {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID = "ami-00000000" }, "ReferenceNotAllowed", "the image ami-00000000, or there is no such thing"},
-		"key":       {func(s *v1alpha1.EC2InstanceSpec) { s.KeyName = "none" }, "InvalidSpec", "no key pair none"},
+		"key":       {func(s *v1alpha1.EC2InstanceSpec) { s.KeyName = "none" }, "ReferenceNotAllowed", "the key pair none, or there is no such thing"},
 		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "ReferenceNotAllowed", "subnet subnet-00000000"},
 		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "ReferenceNotAllowed", "sg-00000000"},
 		"profile":   {func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "none" }, "ReferenceNotAllowed", "the instance profile none, or there is no such thing"},
