@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -117,8 +118,11 @@ func TestADatabaseThatIsKeptKeepsItsPassword(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	db := databaseOf(ns, "ledger")
-	db.Spec.DeletionProtection = new(true)
 	createReady(t, c, db)
+	protect := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &db.Status.DBInstanceIdentifier, DeletionProtection: new(true)} // so that the deletion waits
+	if _, err := outsideRDS(t).ModifyDBInstance(t.Context(), protect); err != nil {
+		t.Fatal(err)
+	}
 	was, password := db.UID, dataOf(t, c, ns, db.Status.Binding.Name)["password"]
 	if err := erase(t, c, db); err != nil {
 		t.Fatal(err)
