@@ -13,7 +13,7 @@ const mostShown = 60
 
 // Judge returns what the spec of a route has that a shared load balancer does not take, "" if it takes all, or may. The spec is a
 // *gatewayv1.HTTPRouteSpec or a *gatewayv1.GRPCRouteSpec, and kind says which.
-func Judge(kind string, spec any) (string, error) {
+func Judge(kind string, spec any) (string, error) { //nolint:gocognit // two kinds of parts
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
 		return "", fmt.Errorf("read the spec of an %s: %w", kind, err)

@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 
 // serve answers until ctx ends, or anything that it needs fails.
 func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
-	p, err := f.parts(log)
+	p, err := f.parts(log) //nolint:contextcheck // what it makes lives as long as the process
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	rec := Reconciler{
 		Connect: connect(o.Connector, ofResources), Cluster: connect(o.Connector, ofCluster),
-		Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()), Siblings: siblingsAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
+		Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()),
+		Siblings: siblingsAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
 	}
 	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))

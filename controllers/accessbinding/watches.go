@@ -15,7 +15,9 @@ func resourceChanged() predicate.Predicate {
 	return watch.Changed(func(was, is external.Object) bool {
 		_, before := was.AWS()
 		_, after := is.AWS()
-		return keyOf(was) != keyOf(is) || before.ARN != after.ARN || external.Holds(was) != external.Holds(is) || was.GetGeneration() != is.GetGeneration() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
+		return keyOf(was) != keyOf(is) || before.ARN != after.ARN ||
+			external.Holds(was) != external.Holds(is) || was.GetGeneration() != is.GetGeneration() ||
+			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }
 

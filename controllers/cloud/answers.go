@@ -24,7 +24,9 @@ func (*tooLargeError) RetryableError() bool { return false }
 
 // boundAnswers ends the reading of an answer that is too large.
 func boundAnswers(stack *middleware.Stack) error {
-	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("BoundAnswers", func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("BoundAnswers", func(
+		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+	) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		out, metadata, err := next.HandleDeserialize(ctx, in)
 		if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.Response != nil && response.Body != nil {
 			response.Body = &boundedBody{response.Body, mostAnswered, &tooLargeError{middleware.GetOperationName(ctx)}}

@@ -28,7 +28,10 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 		pass.dropNormal()
 	}
 	r.setConditions(obj, v, now, pass.conditions)
-	over := passResult{at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), audit: IsAudit(ctx), plan: pass.plan, ineffective: pass.ineffective, refused: pass.refused}
+	over := passResult{
+		at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), audit: IsAudit(ctx),
+		plan: pass.plan, ineffective: pass.ineffective, refused: pass.refused,
+	}
 	result := v.next(schedule, r.Records.unchangedFor(r.Kind, obj, over))
 	over.next = result.RequeueAfter
 	r.Records.add(r.Kind, obj, over)

@@ -95,7 +95,7 @@ type guarded interface{ ProtectedBy() string }
 
 // delete deletes the resource and confirms that it is gone. Only one that carries the marks of exactly this object is
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
-func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass) error {
+func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass) error { //nolint:gocognit // two looks at one deletion
 	_, status := obj.AWS()
 	c, err := rec.Connect(ctx, obj)
 	if err != nil {
@@ -110,8 +110,8 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		if ours, err := rec.isOurs(a, obj, seen); !ours {
 			return leaveAlone(pass, seen != nil, err)
 		}
-		if spec, ok := any(obj).(guarded); ok && spec.ProtectedBy() != "" && !isDeleting(a, seen) {
-			return protected(spec.ProtectedBy(), status)
+		if err := protected(obj); err != nil && !isDeleting(a, seen) {
+			return err
 		}
 		confirmed, err = a.Delete(ctx, obj, seen)
 		if _, waits := engine.AsWait(err); !confirmed && !waits && !isDeleting(a, seen) {
@@ -125,8 +125,14 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 }
 
 // protected returns the error of a deletion that a field of the spec forbids.
-func protected(by string, status *v1alpha1.AWSStatus) error {
-	return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it", by, nameOf(status))
+func protected(obj Object) error {
+	spec, ok := any(obj).(guarded)
+	if !ok || spec.ProtectedBy() == "" {
+		return nil
+	}
+	_, status := obj.AWS()
+	return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it",
+		spec.ProtectedBy(), nameOf(status))
 }
 
 // leaveAlone returns err, and tells if there is something that is not the object's.

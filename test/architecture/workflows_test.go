@@ -37,7 +37,7 @@ func writes(permissions any) bool {
 }
 
 // secrets reports whether a job has a secret, and whether it has the key that signs releases.
-func (j workflowJob) secrets() (any, key bool) {
+func (j workflowJob) secrets() (some, key bool) {
 	text := fmt.Sprint(j.Steps)
 	return strings.Contains(text, "secrets."), strings.Contains(text, "secrets.RELEASE_KEY")
 }
@@ -61,8 +61,8 @@ func faults(t *testing.T, text string) (all []string) {
 	}
 	for name, j := range w.Jobs {
 		mayWrite := j.Permissions != nil && writes(j.Permissions)
-		any, key := j.secrets()
-		if j.tests() && (mayWrite || any) {
+		some, key := j.secrets()
+		if j.tests() && (mayWrite || some) {
 			all = append(all, name+" runs tests beside a token that writes, or a secret")
 		}
 		if key && mayWrite {
@@ -77,7 +77,7 @@ func faults(t *testing.T, text string) (all []string) {
 			}
 		}
 	}
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if strings.Contains(line, "uses:") && !pinned.MatchString(line) {
 			all = append(all, "no digest and version: "+strings.TrimSpace(line))
 		}

@@ -42,7 +42,7 @@ func refuseValues(x *exchange) *reply {
 	return nil
 }
 
-func wrongCondition(form url.Values) string {
+func wrongCondition(form url.Values) string { //nolint:gocognit // a list of what AWS refuses
 	values, of, wildcards := 0, map[string]int{}, 0
 	for name := range form {
 		value := form.Get(name)

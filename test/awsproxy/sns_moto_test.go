@@ -12,13 +12,13 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-func (w *world) sns(key, region string) *sns.Client {
-	return sns.NewFromConfig(config(w.operator, key, region))
+func (w *world) sns(key string) *sns.Client {
+	return sns.NewFromConfig(config(w.operator, key, "eu-west-1"))
 }
 
 func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 	w := newWorld(t)
-	c := w.sns(keyOne, "eu-west-1")
+	c := w.sns(keyOne)
 	name := unique(t)
 	in := &sns.CreateTopicInput{Name: &name, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("first")}}, Attributes: map[string]string{"DisplayName": "One"}}
 	first, err := c.CreateTopic(t.Context(), in)
@@ -47,7 +47,7 @@ func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 // moto makes the subscription, and then refuses it.
 func TestARefusedFilterMakesNoSubscription(t *testing.T) {
 	w := newWorld(t)
-	c := w.sns(keyOne, "eu-west-1")
+	c := w.sns(keyOne)
 	out, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
 	must(t, err)
 	_, err = c.Subscribe(t.Context(), &sns.SubscribeInput{
@@ -64,7 +64,7 @@ func TestARefusedFilterMakesNoSubscription(t *testing.T) {
 
 func TestASubscriptionKeepsItsAttributes(t *testing.T) {
 	w := newWorld(t)
-	c := w.sns(keyOne, "eu-west-1")
+	c := w.sns(keyOne)
 	out, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
 	must(t, err)
 	in := &sns.SubscribeInput{
@@ -85,7 +85,7 @@ func TestASubscriptionKeepsItsAttributes(t *testing.T) {
 
 func TestTopicsAreListedInSmallPages(t *testing.T) {
 	w := newWorld(t)
-	c := w.sns(newAccount(w), "eu-west-1")
+	c := w.sns(newAccount(w))
 	want := map[string]bool{}
 	for range 3 {
 		out, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})

@@ -29,20 +29,24 @@ func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 	var used []string
 	for name, close := range map[string]func(*testing.T, *rightsAccount, string){
 		"allowedNamespaces": func(t *testing.T, a *rightsAccount, _ string) {
+			t.Helper()
 			edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) {
 				p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "nobody"}}
 			})
 		},
 		"the namespace's label": func(t *testing.T, a *rightsAccount, ns string) {
+			t.Helper()
 			edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) {
 				p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"aws": "yes"}}
 			})
 			edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) { n.Labels["aws"] = "no" })
 		},
 		"no rights for Pods": func(t *testing.T, a *rightsAccount, _ string) {
+			t.Helper()
 			edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) { p.Spec.WorkloadIdentity = nil })
 		},
 		"deletion": func(t *testing.T, a *rightsAccount, _ string) {
+			t.Helper()
 			if err := c.Delete(t.Context(), a.provider); err != nil {
 				t.Fatal(err)
 			}

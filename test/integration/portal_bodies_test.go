@@ -45,9 +45,7 @@ func manyOf(n int, item any) []any {
 // appBody returns a WebApp whose spec has this beside an image.
 func appBody(name string, more map[string]any) map[string]any {
 	spec := map[string]any{"image": "ghcr.io/shop/web:1", "port": 8080}
-	for key, value := range more {
-		spec[key] = value
-	}
+	maps.Copy(spec, more)
 	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 

@@ -118,7 +118,7 @@ func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 			}
 		}},
 	} {
-		t.Run(tt.says, func(t *testing.T) {
+		t.Run(tt.says, func(*testing.T) {
 			e.change(route, func() { good.DeepCopyInto(&route.Spec); tt.edit(&route.Spec.Rules[0]) })
 			e.failed(gateway, tt.says)
 			e.until("the route says that it is accepted", route, func() bool {

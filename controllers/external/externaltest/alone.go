@@ -112,7 +112,7 @@ func (l laws[T, S]) refusesOne(t *testing.T, refused, spoiled string, about map[
 // reconcile runs passes until nothing is waited for, and returns their events and the last outcome.
 func (l laws[T, S]) reconcile(t *testing.T, adapter external.Adapter[T, S]) (notes []string, err error) {
 	t.Helper()
-	now := time.Now()
+	now := time.Now() //nolint:forbidigo // the laws begin at any time
 	work := external.Reconciler[T, S]{
 		Kind: "Kind", Now: func() time.Time { return now }, Stateful: true,
 		Connect: func(context.Context, T) (external.Connection[T, S], error) {

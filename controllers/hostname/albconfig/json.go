@@ -12,8 +12,8 @@ type fields ListenerConfiguration
 // known are the names of these fields.
 var known = func() map[string]bool {
 	all, of := map[string]bool{}, reflect.TypeFor[fields]()
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+	for field := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		all[name] = true
 	}
 	return all

@@ -46,6 +46,7 @@ func (s *standstill) Get(context.Context, client.ObjectKey, client.Object, ...cl
 }
 
 func newStandstill(t *testing.T) *standstill {
+	t.Helper()
 	s := &standstill{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), digests: map[string]string{"a": "1", "b": "1", "c": "1"}}
 	s.pg = gatewayOf("gw-00", func(g *v1alpha1.PoolGateway) {
 		g.Status.LoadBalancer, g.Status.Attached = &v1alpha1.PoolLoadBalancer{}, []string{"arn"}

@@ -34,7 +34,7 @@ type pulse struct {
 }
 
 // Pulse looks at the Lease. A controller is at work if it renews that within the time; whether it does is known after two looks.
-func (h *Heartbeat) Pulse(ctx context.Context, now time.Time, within time.Duration) (pulse, error) {
+func (h *Heartbeat) Pulse(ctx context.Context, now time.Time, within time.Duration) (pulse, error) { //nolint:revive // only this package reads it
 	list := &coordinationv1.LeaseList{}
 	if err := h.Reader.List(ctx, list, client.MatchingFields{"metadata.name": ControllerLease}); err != nil {
 		return pulse{}, fmt.Errorf("look for the Lease %s of the load balancer controller: %w", ControllerLease, err)

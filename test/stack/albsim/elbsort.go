@@ -45,7 +45,7 @@ func (b *balancers) makeRules(ctx context.Context, m *model, p *portModel, liste
 	return b.createAndRemove(ctx, m, p, listener, changes, have)
 }
 
-func (p *portModel) changes(found map[int]*elbtypes.Rule, have *built) ruleChanges {
+func (p *portModel) changes(found map[int]*elbtypes.Rule, have *built) ruleChanges { //nolint:gocognit // the order of the real controller
 	c := ruleChanges{move: map[string]int32{}, modify: map[int]*elbtypes.Rule{}}
 	left := maps.Clone(found)
 	var unmatched []int

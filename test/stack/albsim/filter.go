@@ -31,7 +31,7 @@ func httpFilters(filters []gatewayv1.HTTPRouteFilter) (*gatewayv1.HTTPRequestRed
 			return f.RequestRedirect, refusedRedirect(f.RequestRedirect)
 		case gatewayv1.HTTPRouteFilterExtensionRef, gatewayv1.HTTPRouteFilterURLRewrite: // rewrites are left out
 		default:
-			return nil, fmt.Errorf("Unsupported filter type: %s. Only request redirect is supported. To specify header modification, "+ //nolint:revive,staticcheck // its words
+			return nil, fmt.Errorf("Unsupported filter type: %s. Only request redirect is supported. To specify header modification, "+ //nolint:staticcheck // its words
 				"please configure it through LoadBalancerConfiguration.", f.Type)
 		}
 	}
@@ -57,7 +57,7 @@ func refusedRedirect(f *gatewayv1.HTTPRequestRedirectFilter) error {
 func grpcFilters(filters []gatewayv1.GRPCRouteFilter) error {
 	for i := range filters {
 		if t := filters[i].Type; t != gatewayv1.GRPCRouteFilterExtensionRef {
-			return fmt.Errorf("Unsupported filter type: %s. To specify header modification, please configure it through LoadBalancerConfiguration.", t) //nolint:revive,staticcheck // its words
+			return fmt.Errorf("Unsupported filter type: %s. To specify header modification, please configure it through LoadBalancerConfiguration.", t) //nolint:staticcheck // its words
 		}
 	}
 	return nil

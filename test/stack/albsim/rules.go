@@ -37,7 +37,7 @@ type candidate struct {
 
 // rules returns the rules of all routes on the port, in the order in which they are tried. A route that is attached to a hostname
 // by two listeners has its rules once.
-func (m *model) rules(t *topology, port int32) []ruleModel {
+func (m *model) rules(t *topology, port int32) []ruleModel { //nolint:gocognit // a walk through routes, rules and matches
 	var all []candidate
 	seen := map[string]bool{}
 	for _, l := range t.listeners {
@@ -145,7 +145,7 @@ const mostWeight = 999
 
 // unloadable returns why the controller cannot read the routes that are attached to the Gateway. It then says nothing at all: neither of the
 // Gateway, nor of its listeners, nor of any route that it takes.
-func (t *topology) unloadable() error {
+func (t *topology) unloadable() error { //nolint:gocognit // a walk through routes, rules and backends
 	for _, l := range t.listeners {
 		for _, a := range l.attached {
 			if a.route.unreadable != nil {
@@ -154,7 +154,7 @@ func (t *topology) unloadable() error {
 			for i := range a.route.rules {
 				for _, b := range a.route.rules[i].served {
 					if w := weightOf(b); w > mostWeight {
-						return fmt.Errorf("Weight [%d] must be less than or equal to %d", w, mostWeight) //nolint:revive,staticcheck // its words
+						return fmt.Errorf("Weight [%d] must be less than or equal to %d", w, mostWeight) //nolint:staticcheck // its words
 					}
 				}
 			}
