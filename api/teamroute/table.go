@@ -41,28 +41,34 @@ var (
 var rows = []row{
 	{"hostname", both, ofHostnames, text{"", "", MaxValue}, fmt.Sprintf("the hostname {} is longer than the %d characters that the load balancer compares. Use a shorter one", MaxValue), ""},
 	{
-		"backend", both, ofBackends, all{oneOf{"kind", []string{"Service"}}, oneOf{"group", []string{""}}},
+		"backend", both, ofBackends,
+		all{oneOf{"kind", []string{"Service"}}, oneOf{"group", []string{""}}},
 		"a backend of kind {} cannot be used at a load balancer that other teams use too. Name a Service", "kind",
 	},
 	{"weight", both, ofBackends, atMost{"weight", MaxWeight}, fmt.Sprintf("the weight {} of a backend is more than %d, which the load balancer takes. Use smaller weights in the same proportion", MaxWeight), "weight"},
 	{
-		"backends", both, ofRules, count{ofBackends, MaxTargetGroups},
+		"backends", both, ofRules,
+		count{ofBackends, MaxTargetGroups},
 		fmt.Sprintf("a rule has more than %d backends, which the load balancer takes. Use fewer", MaxTargetGroups), "",
 	},
 	{
-		"filter", onlyHTTP, ofFilters, oneOf{"type", []string{"RequestRedirect", "URLRewrite"}},
+		"filter", onlyHTTP, ofFilters,
+		oneOf{"type", []string{"RequestRedirect", "URLRewrite"}},
 		"the load balancer has no filter {}; it has RequestRedirect and URLRewrite. Take the filter out, and do in your app what it should do", "type",
 	},
 	{
-		"grpcFilter", onlyGRPC, ofFilters, oneOf{"type", nil},
+		"grpcFilter", onlyGRPC, ofFilters,
+		oneOf{"type", nil},
 		"the load balancer has no filter {} for gRPC. Take the filter out, and do in your app what it should do", "type",
 	},
 	{
-		"redirectStatus", onlyHTTP, ofFilters, where{"type", "RequestRedirect", all{oneNumber{"requestRedirect.statusCode", []int64{301, 302}}}},
+		"redirectStatus", onlyHTTP, ofFilters,
+		where{"type", "RequestRedirect", all{oneNumber{"requestRedirect.statusCode", []int64{301, 302}}}},
 		"the load balancer redirects with the status 301 or 302, and not {}. Use one of them", "requestRedirect.statusCode",
 	},
 	{
-		"redirect", onlyHTTP, ofFilters, where{"type", "RequestRedirect", some{[]string{
+		"redirect", onlyHTTP, ofFilters,
+		where{"type", "RequestRedirect", some{[]string{
 			"requestRedirect.scheme", "requestRedirect.hostname", "requestRedirect.port", "requestRedirect.path.replaceFullPath",
 		}}},
 		"a redirect leads to where the request came from, which the load balancer refuses. Set its scheme, hostname, port or path.replaceFullPath", "",
@@ -70,36 +76,44 @@ var rows = []row{
 	{"redirectPath", onlyHTTP, ofFilters, target("requestRedirect.path"), "the path of a redirect " + targetSays, ""},
 	{"rewritePath", onlyHTTP, ofFilters, target("urlRewrite.path"), "the path of a rewrite " + targetSays, ""},
 	{
-		"rewritten", onlyHTTP, ofRules, rewritten{},
+		"rewritten", onlyHTTP, ofRules,
+		rewritten{},
 		"a rule replaces the prefix of a path that has a character besides letters, digits and _./~\"'@:&-, which the load balancer cannot. Use another path", "",
 	},
 	{
-		"pathType", onlyHTTP, ofMatches, oneOf{"path.type", []string{"Exact", "PathPrefix"}},
+		"pathType", onlyHTTP, ofMatches,
+		oneOf{"path.type", []string{"Exact", "PathPrefix"}},
 		"a path of type {} cannot be checked before all teams depend on it. Use Exact or PathPrefix", "path.type",
 	},
 	{
-		"prefix", onlyHTTP, ofMatches, where{"path.type", "PathPrefix", text{"path.value", prefixPath, MaxPrefix}},
+		"prefix", onlyHTTP, ofMatches,
+		where{"path.type", "PathPrefix", text{"path.value", prefixPath, MaxPrefix}},
 		fmt.Sprintf("the path prefix {} is not one that the load balancer takes: at most %d letters, digits and _-.$/~\"'@:+&, and no wildcard. Use such a prefix", MaxPrefix), "path.value",
 	},
 	{
-		"path", onlyHTTP, ofMatches, where{"path.type", "Exact", text{"path.value", exactPath, MaxValue}},
+		"path", onlyHTTP, ofMatches,
+		where{"path.type", "Exact", text{"path.value", exactPath, MaxValue}},
 		fmt.Sprintf("the path {} is not one that the load balancer takes: at most %d letters, digits and _-.$/~\"'@:+&, and one wildcard * or ?. Use such a path", MaxValue), "path.value",
 	},
 	{
-		"headerType", both, ofMatches, each{"headers", oneOf{"type", []string{"Exact"}}},
+		"headerType", both, ofMatches,
+		each{"headers", oneOf{"type", []string{"Exact"}}},
 		"a regular expression for a header cannot be checked before all teams depend on it. Use the type Exact", "",
 	},
 	{
-		"queryType", onlyHTTP, ofMatches, each{"queryParams", oneOf{"type", []string{"Exact"}}},
+		"queryType", onlyHTTP, ofMatches,
+		each{"queryParams", oneOf{"type", []string{"Exact"}}},
 		"a regular expression for a query parameter cannot be checked before all teams depend on it. Use the type Exact", "",
 	},
 	{
-		"header", both, ofMatches, each{"headers", where{"type", "Exact", all{text{"name", headerName, MaxHeaderName}, text{"value", headerValue, MaxValue}}}},
+		"header", both, ofMatches,
+		each{"headers", where{"type", "Exact", all{text{"name", headerName, MaxHeaderName}, text{"value", headerValue, MaxValue}}}},
 		fmt.Sprintf("a header is not one that the load balancer compares: its name has to have at most %d characters, and its value at most %d printable characters "+
 			"without a backslash, which commas part into at most %d values with one wildcard each. Use such a header", MaxHeaderName, MaxValue, MaxConditionValues), "",
 	},
 	{
-		"query", onlyHTTP, ofMatches, each{"queryParams", where{"type", "Exact", all{text{"name", queryName, MaxValue}, text{"value", queryValue, MaxValue}}}},
+		"query", onlyHTTP, ofMatches,
+		each{"queryParams", where{"type", "Exact", all{text{"name", queryName, MaxValue}, text{"value", queryValue, MaxValue}}}},
 		fmt.Sprintf("a query parameter is not one that the load balancer compares: its name and value have to have at most %d letters, digits "+
 			"and _.$/~\"'@:+&()!,;=-, the value with one wildcard. Use such a parameter", MaxValue), "",
 	},

@@ -70,7 +70,9 @@ func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map
 }
 
 // patch does what Patch does, with a check of what becomes of the object; nil is for what is ours and needs none.
-func (c *Cluster) patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool, check func(obj, old *unstructured.Unstructured) error) (Result, error) { //nolint:gocognit // three ways to send one patch
+func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
+	ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool, check func(obj, old *unstructured.Unstructured) error,
+) (Result, error) {
 	ch := change{verb: "patch", ref: ref, dryRun: dryRun, deeds: always(func() []activity.Deed { return activity.Patches(with) })}
 	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		send := func(with map[string]any) (*unstructured.Unstructured, error) {
