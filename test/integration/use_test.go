@@ -190,7 +190,6 @@ func TestANamespaceGoesWithWhatIsInUse(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	b := bucketOf(ns, "docs")
-	b.Annotations = map[string]string{v1alpha1.AnnotationDeletionProtection: "true"}
 	createReady(t, c, b)
 	app := appOf(ns, "shop")
 	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "docs"}}

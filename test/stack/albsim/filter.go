@@ -57,7 +57,7 @@ func refusedRedirect(f *gatewayv1.HTTPRequestRedirectFilter) error {
 func grpcFilters(filters []gatewayv1.GRPCRouteFilter) error {
 	for i := range filters {
 		if t := filters[i].Type; t != gatewayv1.GRPCRouteFilterExtensionRef {
-			return fmt.Errorf("Unsupported filter type: %s. To specify header modification, please configure it through LoadBalancerConfiguration.", t) //nolint:staticcheck // its words
+			return fmt.Errorf("Unsupported filter type: %s. To specify header modification, please configure it through LoadBalancerConfiguration.", t) //nolint:revive,staticcheck // its words
 		}
 	}
 	return nil
