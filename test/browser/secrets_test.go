@@ -136,7 +136,7 @@ func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	refused := open(t)
 	refused.signIn("viewer", "payments")
 	refused.goTo("/teams/payments/about")
-	refused.await(`main`, "Your role lacks the right to create or update Secrets")
+	refused.await(`main`, "Your role lacks the right to set values of Secrets")
 	refused.goTo(atSecrets)
 	refused.await(`main`, "portico-secret-writer")
 	refused.await(`main`, "kubectl auth can-i --list -n payments | grep secretvalues")

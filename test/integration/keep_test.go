@@ -227,7 +227,7 @@ func TestKeepingIsAskedForWhereItHelps(t *testing.T) {
 		}
 	}
 	refused(asks(app, `"true"`), "only resources of AWS can")
-	refused(asks(b, `"yes"`), "another value than true")
+	refused(asks(b, `"yes"`), "Set it to true")
 	if err := asks(b, `"true"`); err != nil {
 		t.Fatal(err)
 	}
