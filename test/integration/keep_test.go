@@ -213,7 +213,7 @@ func TestKeepingIsAskedForWhereItHelps(t *testing.T) {
 	}
 	refused := func(err error, says string) {
 		t.Helper()
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), says) {
+		if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want it refused with %q", err, says)
 		}
 	}
