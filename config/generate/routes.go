@@ -1,12 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
-
-	"sigs.k8s.io/yaml"
-
 	"github.com/portico-platform/portico/api/teamroute"
 )
 
@@ -28,58 +22,25 @@ func atShared(object string) string {
 
 // writeRoutes writes the policies.
 func writeRoutes(root string) error {
-	out := bytes.NewBufferString(routesComment)
-	for i, p := range teamroute.Policies() {
-		policy, binding := routePolicy(p)
-		for n, obj := range []yamlObject{policy, binding} {
-			if i+n > 0 {
-				out.WriteString("---\n")
-			}
-			doc, err := yaml.Marshal(obj)
-			if err != nil {
-				return err
-			}
-			out.Write(doc)
-		}
+	var all []yamlObject
+	for _, p := range teamroute.Policies() {
+		policy, binding := routePolicy(p).objects()
+		all = append(all, policy, binding)
 	}
-	path := filepath.Join(root, routesFile)
-	if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, out.Bytes()) { //nolint:gosec // a file of the tree
-		return nil
-	}
-	return os.WriteFile(path, out.Bytes(), 0o644) //nolint:gosec // a file of the tree
+	return writeYAML(root, routesFile, routesComment, all)
 }
 
-func routePolicy(p teamroute.Policy) (policy, binding yamlObject) {
-	meta := yamlObject{"name": "portico-shared-" + p.Resource, "labels": yamlObject{"app.kubernetes.io/name": "portico"}}
-	variables := []yamlObject{{"name": "sharedBefore", "expression": "oldObject != null && " + atShared("oldObject")}}
-	for _, v := range p.Variables {
-		variables = append(variables, yamlObject{"name": v[0], "expression": v[1]})
-	}
-	var validations []yamlObject
-	for _, v := range p.Validations {
-		validations = append(validations, yamlObject{"expression": v.Expression, "messageExpression": v.Message, "reason": "Forbidden"})
-	}
-	policy = yamlObject{
-		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": meta,
-		"spec": yamlObject{
-			"failurePolicy": "Fail",
-			"matchConstraints": yamlObject{
-				"matchPolicy": "Equivalent", "namespaceSelector": yamlObject{}, "objectSelector": yamlObject{},
-				"resourceRules": []yamlObject{{
-					"apiGroups": []string{"gateway.networking.k8s.io"}, "apiVersions": []string{"*"}, "operations": []string{"CREATE", "UPDATE"},
-					"resources": []string{p.Resource}, "scope": "*",
-				}},
-			},
-			"matchConditions": []yamlObject{
-				{"name": "shared", "expression": atShared("object")},
-				{"name": "another-spec", "expression": "request.operation == 'CREATE' || object.spec != oldObject.spec"},
-			},
-			"variables": variables, "validations": validations,
+func routePolicy(p teamroute.Policy) admission {
+	a := admission{
+		name: "portico-shared-" + p.Resource, group: "gateway.networking.k8s.io", resource: p.Resource, scope: "*",
+		conditions: []yamlObject{
+			{"name": "shared", "expression": atShared("object")},
+			{"name": "another-spec", "expression": "request.operation == 'CREATE' || object.spec != oldObject.spec"},
 		},
+		variables: append([]yamlObject{{"name": "sharedBefore", "expression": "oldObject != null && " + atShared("oldObject")}}, named(p.Variables)...),
 	}
-	binding = yamlObject{
-		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": meta,
-		"spec": yamlObject{"policyName": meta["name"], "validationActions": []string{"Deny"}},
+	for _, v := range p.Validations {
+		a.validations = append(a.validations, yamlObject{"expression": v.Expression, "messageExpression": v.Message, "reason": "Forbidden"})
 	}
-	return policy, binding
+	return a
 }
