@@ -17,7 +17,7 @@ import (
 // pass made and could not mark is saved once more before it is marked.
 func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []Action) error {
 	if seen == nil {
-		if err := r.admitReferences(ctx, actions[0]); err != nil {
+		if err := r.admit(ctx, actions[0]); err != nil {
 			r.failed(true, actions[0], NotCreated(err))
 			return err
 		}
@@ -80,7 +80,7 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []A
 // of a call without an answer, ends the pass.
 func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) (taken bool, err error) {
 	if !create {
-		if err := cmp.Or(r.withhold(a), r.admitReferences(ctx, a)); err != nil {
+		if err := cmp.Or(r.withhold(a), r.admit(ctx, a)); err != nil {
 			return r.giveUp(ctx, a, err)
 		}
 	}
@@ -159,10 +159,10 @@ func (r *reconciliation[T, S]) inOrder(seen *S, actions []Action) []Action {
 	return actions
 }
 
-// admitReferences returns an error if obj's namespace may not use what the action refers to.
-func (r *reconciliation[T, S]) admitReferences(ctx context.Context, a Action) error {
-	if len(a.References) == 0 || r.Admit == nil {
-		return nil
+// admit returns an error if the action is refused, or if obj's namespace may not use what it refers to.
+func (r *reconciliation[T, S]) admit(ctx context.Context, a Action) error {
+	if a.Refusal != nil || len(a.References) == 0 || r.Admit == nil {
+		return a.Refusal
 	}
 	return r.Admit(ctx, r.obj, a.References)
 }

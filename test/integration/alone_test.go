@@ -162,3 +162,31 @@ func TestAPolicyIsWrittenAsTheSpecHasIt(t *testing.T) {
 		t.Errorf("at rest it calls %v", got)
 	}
 }
+
+// A policy that denies everybody the topic's own settings is not written: nobody could take it back here. All else is.
+func TestAPolicyThatLocksPorticoOutIsNotWritten(t *testing.T) {
+	c := withOperator(t)
+	ns := team(t, c)
+	const lock = `{"Statement":{"Sid":"nobody","Effect":"Deny","Principal":"*","Action":"sns:*","Resource":"*"}}`
+	fresh := topics.object(ns, "locked").(*v1alpha1.SNSTopic)
+	fresh.Spec.Policy = lock
+	create(t, c, fresh)
+	if got := reason(t, c, fresh, v1alpha1.ReasonInvalidSpec); !strings.Contains(got.Message, "its statement nobody denies") {
+		t.Errorf("message %q", got.Message)
+	}
+	if fresh.Status.ARN != "" {
+		t.Errorf("it was made: %s", fresh.Status.ARN)
+	}
+	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
+	createReady(t, c, o)
+	before := topicAttributes(t, o)["Policy"]
+	edit(t, c, o, func(o *v1alpha1.SNSTopic) { o.Spec.Policy, o.Spec.DisplayName = lock, "News" })
+	refusedField(t, o, &o.Status.AWSStatus, "policy")
+	if has := topicAttributes(t, o); has["Policy"] != before || has["DisplayName"] != "News" {
+		t.Errorf("policy %s, display name %q", has["Policy"], has["DisplayName"])
+	}
+	if err := c.Delete(t.Context(), fresh); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, fresh)
+}

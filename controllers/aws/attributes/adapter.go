@@ -2,6 +2,7 @@
 package attributes
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -125,11 +126,18 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 // set plans what takes longer to show by itself: else each thing that shows would make another action of what does not yet.
 func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []external.Action {
 	byTime := map[time.Duration][]external.Change{}
-	for _, c := range changes {
-		settles := a.settles(obj, c.Path)
-		byTime[settles] = append(byTime[settles], c)
-	}
 	var actions []external.Action
+	for _, c := range changes {
+		attribute := a.attribute(obj, c.Path)
+		if err := attribute.refusal(c.To); err != nil {
+			for _, action := range a.Set(obj, seen, []external.Change{c}) {
+				action.Refusal = err
+				actions = append(actions, action)
+			}
+			continue
+		}
+		byTime[attribute.Settles] = append(byTime[attribute.Settles], c)
+	}
 	for _, settles := range slices.Sorted(maps.Keys(byTime)) {
 		for _, action := range a.Set(obj, seen, byTime[settles]) {
 			actions = append(actions, action.SettlingIn(settles))
@@ -138,13 +146,14 @@ func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []extern
 	return actions
 }
 
-func (a *Adapter[T]) settles(obj T, path string) time.Duration {
+// attribute returns the attribute at the path of the spec.
+func (a *Adapter[T]) attribute(obj T, path string) Attribute[T] {
 	for _, attribute := range a.All(obj) {
 		if attribute.Path == path {
-			return attribute.Settles
+			return attribute
 		}
 	}
-	return 0
+	return Attribute[T]{}
 }
 
 // planTags comes first in a plan: ownership is marked before anything else is changed.
@@ -162,7 +171,13 @@ func (a *Adapter[T]) planTags(obj T, seen *State) []external.Action {
 
 // create makes the resource with its attributes and tags in one call, so that none of ours is ever without.
 func (a *Adapter[T]) create(obj T) external.Action {
-	action := a.Create(obj, a.Initial(obj), a.Session.Tags(obj, obj.OwnTags()))
+	initial := a.Initial(obj)
+	action := a.Create(obj, maps.Clone(initial), a.Session.Tags(obj, obj.OwnTags()))
+	for _, attribute := range a.All(obj) {
+		if value, set := initial[attribute.Name]; set {
+			action.Refusal = cmp.Or(action.Refusal, attribute.refusal(value))
+		}
+	}
 	action.Changes = external.InitialChanges(slices.DeleteFunc(a.Declared(obj), func(path string) bool {
 		return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool { return attribute.Later && attribute.Path == path })
 	}))

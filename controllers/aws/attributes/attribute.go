@@ -21,6 +21,16 @@ type Attribute[T external.Object] struct {
 	Unlisted string
 	// Later says that the call that creates the resource does not take it.
 	Later bool
+	// Refuse returns why Portico does not write the value, though the service may take it; nil: it writes all. What is there is left.
+	Refuse func(value string) error
+}
+
+// refusal returns why the value is not written, nil if it is.
+func (a Attribute[T]) refusal(value string) error {
+	if a.Refuse == nil {
+		return nil
+	}
+	return a.Refuse(value)
 }
 
 // field returns the attribute for comparison. One that the service does not list has its default, or is what Unlisted says.

@@ -8,12 +8,38 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/portico-platform/portico/api/iampolicy"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
 // defaultPolicy returns the policy that SNS gives a new topic: its account may use it. There is no call to go back to it.
 func defaultPolicy(arn, account string) string {
 	return fmt.Sprintf(`{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":%q,"Condition":{"StringEquals":{"AWS:SourceOwner":%q}}}]}`, arn, account)
+}
+
+// needed are the operator's own calls that a topic's policy can deny it.
+var needed = []string{
+	"sns:GetTopicAttributes", "sns:SetTopicAttributes", "sns:ListTagsForResource", "sns:TagResource", "sns:UntagResource", "sns:Subscribe",
+	"sns:ListSubscriptionsByTopic", "sns:DeleteTopic",
+}
+
+// refusePolicy returns an error for a policy that the operator could not take back.
+func (t *topic) refusePolicy(policy string) error {
+	p, err := iampolicy.Parse(policy)
+	if err != nil {
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "spec.policy: %v. Correct it", err)
+	}
+	mine := func(principal string) bool {
+		account := rootUser.ReplaceAllString(principal, "$1")
+		return account == t.Session.AccountID
+	}
+	if found := p.LocksOut(needed, mine); found != nil {
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "spec.policy: its statement %s denies everybody, Portico too, %s: nobody could change or delete the topic here any more. "+
+			"Deny single actions such as sns:Publish, or only calls without TLS (aws:SecureTransport false); the policy is not written", found.Statement, found.Action)
+	}
+	return nil
 }
 
 // normalPolicy brings a policy into one form for comparing: IAM takes a text for a list of one, lists in any order, and for a principal

@@ -61,7 +61,8 @@ func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 		{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
 		{
 			Name: "Policy", Path: "policy", Normal: normalPolicy, Default: defaultPolicy(t.arn(obj), t.Session.AccountID),
-			Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.Policy }),
+			Want:   external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.Policy }),
+			Refuse: t.refusePolicy,
 		},
 	}, t.subscriptions(obj)...)
 }
