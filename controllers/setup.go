@@ -95,7 +95,8 @@ func Cache(namespace string) cache.Options {
 	return cache.Options{DefaultTransform: stripUnread, ByObject: objects}
 }
 
-// stripUnread leaves out of what is cached what nobody reads there: both grow with the size of an object, as large as its writer likes.
+// stripUnread leaves out of what is cached what nobody reads there: both grow with the size of an object, as large as
+// its writer likes.
 func stripUnread(in any) (any, error) {
 	if obj, err := meta.Accessor(in); err == nil {
 		obj.SetManagedFields(nil)

@@ -26,9 +26,10 @@ var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	return wrap
 })
 
-// compress sends pages and JSON compressed to who takes it. Streams pass by it: each message leaves at once, and hundreds of
-// them would hold as many compressors of most of a megabyte. Compression can give away what a page holds beside what an attacker puts into its
-// address (BREACH): what auth.Untransformed marks, passwords and logs, is sent as it is.
+// compress sends pages and JSON compressed to who takes it. Streams pass by it: each message leaves at once, and
+// hundreds of them would hold as many compressors of most of a megabyte. Compression can give away what a page holds
+// beside what an attacker puts into its address (BREACH): what auth.Untransformed marks, passwords and logs, is sent as
+// it is.
 func compress(next http.Handler) http.Handler {
 	packed := gzipped()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&marked{ResponseWriter: w}, r) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -92,13 +92,14 @@ type Grant struct {
 	Kind   string
 	Access v1alpha1.BindingAccess
 	ARN    string
-	// Key is the customer's KMS key that encrypts the resource: its ID, ARN or alias. Empty: none, or one of AWS's own, which whoever may use
-	// the resource may use with it.
+	// Key is the customer's KMS key that encrypts the resource: its ID, ARN or alias. Empty: none, or one of AWS's own,
+	// which anyone who may use the resource may use with it.
 	Key             string
 	Region, Account string
 }
 
-// Of returns the access to what obj stands for, by its status: what a spec asks for may not be admitted. ok is false while that is not in AWS, and of a kind that gives no rights there.
+// Of returns the access to what obj stands for, by its status: what a spec asks for may not be admitted. ok is false
+// while that is not in AWS, and of a kind that gives no rights there.
 func Of(obj runtime.Object, access v1alpha1.BindingAccess) (g Grant, ok bool) {
 	var status *v1alpha1.AWSStatus
 	var asked string

@@ -1,5 +1,5 @@
-// Package iampolicy reads the policies of AWS resources, which say who may do what with a queue, a topic or a bucket. Source: IAM User
-// Guide, "Grammar of the IAM JSON policy language" and "Policy evaluation logic".
+// Package iampolicy reads the policies of AWS resources, which say who may do what with a queue, a topic or a bucket.
+// Source: IAM User Guide, "Grammar of the IAM JSON policy language" and "Policy evaluation logic".
 package iampolicy
 
 import (
@@ -25,8 +25,8 @@ type Statement struct {
 	Conditions   map[string]map[string]list[any] `json:"Condition"`
 }
 
-// Principals are whom a statement is about, by the type of principal: AWS, Service, Federated or CanonicalUser. Everybody, who is written
-// as "*", is of the type AWS.
+// Principals are whom a statement is about, by the type of principal: AWS, Service, Federated or CanonicalUser.
+// Everybody, who is written as "*", is of the type AWS.
 type Principals map[string]list[string]
 
 const (
@@ -78,9 +78,10 @@ type LockOut struct {
 	Action    string // one of those that are denied
 }
 
-// LocksOut returns the first statement that denies the operator one of the actions, which are written as sqs:SendMessage, nil if none does.
-// mine tells which accounts and principals may stand for the operator. A condition does not save a statement: whether the operator meets
-// it is not known. Only that calls are encrypted is, for those of the operator are.
+// LocksOut returns the first statement that denies the operator one of the actions, which are written as
+// sqs:SendMessage, nil if none does. mine tells which accounts and principals may stand for the operator. A condition
+// does not save a statement: whether the operator meets it is not known. Only that calls are encrypted is, for those of
+// the operator are.
 func (p Policy) LocksOut(actions []string, mine func(principal string) bool) *LockOut {
 	for i, s := range p.Statements {
 		if s.Effect != "Deny" || s.onlyUnencrypted() || !s.reaches(mine) {

@@ -6,11 +6,12 @@ import (
 	"net/http"
 )
 
-// maxAnswer is how much of one answer of an identity provider is read. Settings and keys have some kilobytes, tokens some dozens.
+// maxAnswer is how much of one answer of an identity provider is read. Settings and keys have some kilobytes, tokens
+// some dozens.
 const maxAnswer = 1 << 20
 
-// Bounded returns a transport to an identity provider whose answers end with an error where they are larger than any that is meant: who reads
-// them to their end reads no more. nil is the default transport.
+// Bounded returns a transport to an identity provider whose answers end with an error where they are larger than any
+// that is meant: who reads them to their end reads no more. nil is the default transport.
 func Bounded(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport

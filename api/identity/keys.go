@@ -29,12 +29,13 @@ type KeySource struct {
 	Transport http.RoundTripper
 	// Every is how often they are fetched at most.
 	Every time.Duration
-	// Waits says that who needs them sooner waits, and does not make do with the last outcome. Every must be short then.
+	// Waits says that who needs them sooner waits, and does not make do with the last outcome. Every must be short
+	// then.
 	Waits bool
 }
 
-// keyFetcher fetches keys no more often than its source says; in between the last outcome, good or bad, stands, unless it is
-// waited for. What is no key set is an error, so that whoever asks can tell it from a bad token.
+// keyFetcher fetches keys no more often than its source says; in between the last outcome, good or bad, stands, unless
+// it is waited for. What is no key set is an error, so that anyone who asks can tell it from a bad token.
 type keyFetcher struct {
 	KeySource
 	now func() time.Time
@@ -45,8 +46,8 @@ type keyFetcher struct {
 	err  error
 }
 
-// RoundTrip holds the lock while it fetches: whoever comes meanwhile wants the same. Requests for other addresses than
-// one must not be made through it.
+// RoundTrip holds the lock while it fetches: anyone who comes meanwhile wants the same. Requests for other addresses
+// than one must not be made through it.
 func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +72,7 @@ func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// outdated reports whether the keys are from before that time, though whoever needs newer ones gets them.
+// outdated reports whether the keys are from before that time, though anyone who needs newer ones gets them.
 func (f *keyFetcher) outdated(began time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,8 +27,9 @@ const (
 	SecretIndex  = "index"
 	// SecretIndexName is the name of the list, in each namespace.
 	SecretIndexName = "portico-secret-values"
-	// ValuesGroup and ValuesResource name what rights to set values are rights to. There are no such objects, so that a right to them is worth
-	// no more than what the operator does for it: whoever may create Secrets themselves can make one with the token of a ServiceAccount.
+	// ValuesGroup and ValuesResource name what rights to set values are rights to. There are no such objects, so that a
+	// right to them is worth no more than what the operator does for it: anyone who may create Secrets themselves can
+	// make one with the token of a ServiceAccount.
 	ValuesGroup    = "portico.dev"
 	ValuesResource = "secretvalues"
 	// AnnotationValuesSet on a Secret has when each of its keys was set, and by whom, as JSON.

@@ -16,8 +16,8 @@ type Policy struct {
 // Validation is an expression that has to be true, and the expression of what is said else.
 type Validation struct{ Expression, Message string }
 
-// parts are the expressions of the parts of a route, as a list of lists, with {} for a variable that has the rules, and {h} for one that has the
-// hostnames.
+// parts are the expressions of the parts of a route, as a list of lists, with {} for a variable that has the rules, and
+// {h} for one that has the hostnames.
 var parts = map[string]string{
 	ofHostnames: "[variables.{h}]",
 	ofRules:     "[variables.{}]",
@@ -26,8 +26,8 @@ var parts = map[string]string{
 	ofBackends:  "variables.{}.map(r, has(r.backendRefs) ? r.backendRefs : [])",
 }
 
-// Policies returns what the API server checks: of each part that is new. What an edit leaves alone is not looked at, if the route was at a shared
-// load balancer before, so that an older installation goes on.
+// Policies returns what the API server checks: of each part that is new. What an edit leaves alone is not looked at, if
+// the route was at a shared load balancer before, so that an older installation goes on.
 func Policies() []Policy {
 	return []Policy{policyOf(HTTP, "httproutes"), policyOf(GRPC, "grpcroutes")}
 }

@@ -55,7 +55,8 @@ func (rewritten) cel(part string) string {
 	return fmt.Sprintf("!has(%[1]s.filters) || !%[1]s.filters.exists(%[2]s, %[3]s) || (%[4]s)", part, one, some{replacing}.cel(one), rewrittenTest.cel(part))
 }
 
-// values passes a match that compares no more values than a rule has. The hostname is one, and the path of a rule at least one.
+// values passes a match that compares no more values than a rule has. The hostname is one, and the path of a rule at
+// least one.
 type values struct{}
 
 func (values) holds(part any) bool {

@@ -27,8 +27,8 @@ type row struct {
 	says, shows string
 }
 
-// onlyNew are rows about what some load balancers take and nobody can check before all teams depend on it. Admission refuses it of new routes;
-// a hostname whose route has it from before answers, and is not closed for that.
+// onlyNew are rows about what some load balancers take and nobody can check before all teams depend on it. Admission
+// refuses it of new routes; a hostname whose route has it from before answers, and is not closed for that.
 var onlyNew = []string{"pathType", "headerType", "queryType"}
 
 var (

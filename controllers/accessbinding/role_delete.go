@@ -32,8 +32,9 @@ func (r *reconciliation) deleteRole(ctx context.Context) error {
 	return nil
 }
 
-// stillNeeded reports whether others need the role of the Pods, or that of the association on the way to it. One that has nothing yet may be about to.
-// Of a way that is over each takes the roles along: whoever is still there leaves, too, and nobody can tell who is the last.
+// stillNeeded reports whether others need the role of the Pods, or that of the association on the way to it. One that
+// has nothing yet may be about to. Of a way that is over each takes the roles along: anyone who is still there leaves,
+// too, and nobody can tell who is the last.
 func (r *reconciliation) stillNeeded(onTheWay bool, others []v1alpha1.AccessBinding) bool {
 	now, had := wayOf(r.account.Identity), given(&r.obj.Status)
 	if r.leaves || now.mode != had.mode || onTheWay && now != had {

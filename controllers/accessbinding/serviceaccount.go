@@ -11,8 +11,9 @@ import (
 // annotated is how soon is looked again whether a ServiceAccount names its role: those that are not ours are not watched.
 const annotated = 30 * time.Second
 
-// checkServiceAccount refuses a ServiceAccount whose Pods have a role of somebody else's: AWS's SDKs take that one, so that these rights would do
-// nothing. Nothing is made for one that is not there: names alone must not use up the roles and associations that the account has room for.
+// checkServiceAccount refuses a ServiceAccount whose Pods have a role of somebody else's: AWS's SDKs take that one, so
+// that these rights would do nothing. Nothing is made for one that is not there: names alone must not use up the roles
+// and associations that the account has room for.
 func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 	account, err := r.ServiceAccount(ctx, r.obj.Namespace, r.obj.Spec.ServiceAccountName)
 	switch {

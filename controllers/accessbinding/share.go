@@ -9,8 +9,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// checkShare refuses one object more than the namespace may have by an AWSProvider, before anything is made for it: EKS and IAM have room for so many in a
-// whole account. Those that have rights keep them, and the older of the others come first, so that two at a time do not both pass as the last.
+// checkShare refuses one object more than the namespace may have by an AWSProvider, before anything is made for it: EKS
+// and IAM have room for so many in a whole account. Those that have rights keep them, and the older of the others come
+// first, so that two at a time do not both pass as the last.
 func (r *reconciliation) checkShare(ctx context.Context) error {
 	if r.obj.Status.AccountID != "" {
 		return nil

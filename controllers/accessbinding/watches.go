@@ -10,7 +10,8 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// resourceChanged lets pass what changes the rights to a resource: its place in AWS, whose it is there, its key, its spec, and its end.
+// resourceChanged lets pass what changes the rights to a resource: its place in AWS, whose it is there, its key, its
+// spec, and its end.
 func resourceChanged() predicate.Predicate {
 	return watch.Changed(func(was, is external.Object) bool {
 		_, before := was.AWS()

@@ -37,7 +37,8 @@ func given(s *v1alpha1.AccessBindingStatus) way {
 	return w
 }
 
-// connect opens the accounts. Rights that are not allowed any more, or given in another way from now on, are taken away first.
+// connect opens the accounts. Rights that are not allowed any more, or given in another way from now on, are taken away
+// first.
 func (r *reconciliation) connect(ctx context.Context) (err error) {
 	if err := r.withdraw(ctx); err != nil {
 		return err
@@ -54,8 +55,9 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// withdraw opens the account of the resources, and takes away what is not to be any more: all rights, if an account was closed to the namespace, which the
-// error says then, and those that were given in a way, or in a cluster, that the AWSProvider does not name any more.
+// withdraw opens the account of the resources, and takes away what is not to be any more: all rights, if an account was
+// closed to the namespace, which the error says then, and those that were given in a way, or in a cluster, that the
+// AWSProvider does not name any more.
 func (r *reconciliation) withdraw(ctx context.Context) (err error) {
 	s := &r.obj.Status
 	if r.account, err = r.Connect(ctx, r.obj); err == nil && s.AccountID != "" {
@@ -87,7 +89,8 @@ func closed(err error) bool {
 	return ok && slices.Contains([]string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}, wait.Reason)
 }
 
-// opened returns the object as accounts are opened for it: one that gives back all that it has may use what is closed to its namespace.
+// opened returns the object as accounts are opened for it: one that gives back all that it has may use what is closed
+// to its namespace.
 func (r *reconciliation) opened() *v1alpha1.AccessBinding {
 	if !r.leaves {
 		return r.obj

@@ -98,7 +98,8 @@ func TestNothingIsMadeForAServiceAccountThatIsNotThere(t *testing.T) {
 	d.wrote()
 }
 
-// A namespace has a share of what the account has room for: who has rights keeps them, and the older of the others come first.
+// A namespace has a share of what the account has room for: who has rights keeps them, and the older of the others come
+// first.
 func TestANamespaceHasAShare(t *testing.T) {
 	two := int32(2)
 	holder := func(n int) v1alpha1.AccessBinding {

@@ -29,7 +29,7 @@ func explained(code string) (reason, text string) {
 	return wait.Reason, text
 }
 
-// who can do something: a platform admin, whoever wrote the spec, whoever keeps a key, or Portico.
+// who can do something: a platform admin, whoever wrote the spec, anyone who keeps a key, or Portico.
 var who = regexp.MustCompile(`platform admin|[Cc]hange the spec|out of the spec|in the spec|Portico (slows down and )?(goes on|tries again)`)
 
 // Every code that AWS may answer with comes with an advice that says who can do what; testdata/advice.txt has them all, to be read.

@@ -9,8 +9,9 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// mostAnswered is how many bytes one answer of AWS may have: some times as much as the largest page that is asked for. What is in an answer may be a team's,
-// such as tags, policies and keys of objects, and the endpoint another server than AWS.
+// mostAnswered is how many bytes one answer of AWS may have: some times as much as the largest page that is asked for.
+// What is in an answer may be a team's, such as tags, policies and keys of objects, and the endpoint another server
+// than AWS.
 const mostAnswered = 16 << 20
 
 type tooLargeError struct{ operation string }

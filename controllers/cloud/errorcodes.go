@@ -29,13 +29,13 @@ const (
 // classTable has the class of each code, by service.
 type classTable map[string]map[string]errorClass
 
-// anyService is the key of codes that mean the same wherever they come from: those that AWS documents as common errors, and those of so
-// many services that one more would mean it too.
+// anyService is the key of codes that mean the same wherever they come from: those that AWS documents as common errors,
+// and those of so many services that one more would mean it too.
 const anyService = ""
 
-// errorClasses is what Portico knows of AWS error codes, by the SDK's ID of the service that answers: the same code may mean "wait" of one
-// service, and "a limit is reached" of another. A code that is not here is throttling if the SDK says so, and
-// else tried again with back-off.
+// errorClasses is what Portico knows of AWS error codes, by the SDK's ID of the service that answers: the same code may
+// mean "wait" of one service, and "a limit is reached" of another. A code that is not here is throttling if the SDK
+// says so, and else tried again with back-off.
 var errorClasses = classTable{
 	anyService: {
 		"EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled, "RequestLimitExceeded": throttled,
@@ -200,8 +200,8 @@ func serviceOf(err error) string {
 	return ""
 }
 
-// classFor returns the class of a service's code. One that Portico knows of other services alone means what all of those mean by it, and
-// nothing where they do not agree.
+// classFor returns the class of a service's code. One that Portico knows of other services alone means what all of
+// those mean by it, and nothing where they do not agree.
 func (t classTable) classFor(service, code string) (class errorClass, known bool) {
 	if class, known = t[service][code]; known {
 		return class, true

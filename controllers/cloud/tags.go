@@ -119,8 +119,8 @@ func (c TagChange) some(keys []string) TagChange {
 	return part.describe()
 }
 
-// Action returns the call that brings the whole change about, and can be divided: the tags of ownership are set first, and the offer that
-// was taken is removed with them.
+// Action returns the call that brings the whole change about, and can be divided: the tags of ownership are set first,
+// and the offer that was taken is removed with them.
 func (c TagChange) Action(name string, call func(ctx context.Context, change TagChange) error) external.Action {
 	marks, others := []string{}, []string{}
 	for _, key := range slices.Concat(c.Remove, slices.Sorted(maps.Keys(c.Set))) {

@@ -66,7 +66,8 @@ func TestUnmarkTakesAConditionAway(t *testing.T) {
 	}
 }
 
-// What is said of an object may quote what a team or a server wrote: the API server would refuse a status with a longer message as a whole.
+// What is said of an object may quote what a team or a server wrote: the API server would refuse a status with a longer
+// message as a whole.
 func TestAMessageIsCutToWhatAConditionHolds(t *testing.T) {
 	status := &v1alpha1.CommonStatus{}
 	conditionWriter{status: status, now: time.Unix(1, 0)}.set("Ready", metav1.ConditionFalse, "NotAllowed", strings.Repeat("→", 100_000))

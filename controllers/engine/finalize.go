@@ -36,8 +36,8 @@ func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass)
 	return requeueOnConflict(err)
 }
 
-// protection returns an error while obj is protected by its annotation and nobody has confirmed its deletion. Admission asks people for the
-// confirmation; a namespace that is deleted takes its objects along without asking.
+// protection returns an error while obj is protected by its annotation and nobody has confirmed its deletion. Admission
+// asks people for the confirmation; a namespace that is deleted takes its objects along without asking.
 func protection(obj client.Object) error {
 	notes := obj.GetAnnotations()
 	if notes[v1alpha1.AnnotationDeletionProtection] != "true" || notes[v1alpha1.AnnotationConfirmDeletion] == obj.GetName() {

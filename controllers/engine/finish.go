@@ -118,8 +118,8 @@ type conditionWriter struct {
 	now        time.Time
 }
 
-// longestMessage bounds a condition's message, in bytes: it may quote what a server or a team wrote, and every watcher gets it. Of one above 32 KiB the API
-// server would refuse the whole status.
+// longestMessage bounds a condition's message, in bytes: it may quote what a server or a team wrote, and every watcher
+// gets it. Of one above 32 KiB the API server would refuse the whole status.
 const longestMessage = 4096
 
 func (c conditionWriter) set(kind string, status metav1.ConditionStatus, reason, message string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Withdrawer is a KindReconciler that gives rights to others. Whoever may edit an object may pause it, so that a pause must keep no right that is not allowed
-// any more.
+// Withdrawer is a KindReconciler that gives rights to others. Whoever may edit an object may pause it, so that a pause
+// must keep no right that is not allowed any more.
 type Withdrawer[T Object] interface {
 	// Withdraw takes away what the paused obj has given and may not give any more, and does nothing else.
 	Withdraw(ctx context.Context, obj T, pass *Pass) error

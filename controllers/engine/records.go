@@ -198,7 +198,8 @@ func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveActio
 	return last.ineffective
 }
 
-// refusedOf returns what the passes over obj up to now have seen refused; nothing once somebody has changed obj or asked for a pass.
+// refusedOf returns what the passes over obj up to now have seen refused; nothing once somebody has changed obj or
+// asked for a pass.
 func (r *Records) refusedOf(kind string, obj client.Object) refusals {
 	last, ok := r.last(kind, obj)
 	if !ok || last.UID != obj.GetUID() || last.generation != obj.GetGeneration() || last.triggers != triggersOf(obj) {

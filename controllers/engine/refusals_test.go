@@ -10,7 +10,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// What was refused is tried again after as long as it has been refused, at once after an edit, and is forgotten once it succeeded.
+// What was refused is tried again after as long as it has been refused, at once after an edit, and is forgotten once it
+// succeeded.
 func TestRefusalsAreRememberedUntilAnEdit(t *testing.T) {
 	records, start := &Records{}, time.Unix(1000, 0)
 	obj := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", UID: "u", Generation: 1}}

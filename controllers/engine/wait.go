@@ -7,8 +7,9 @@ import (
 )
 
 // What only somebody else can unblock is tried again after as long as it has been blocked, within these bounds. This
-// holds for every cause, a denial as well as a missing Secret or a full quota: whoever fixes it waits for the result, and
-// most fixes, a permission above all, raise no event that we see. A cause that stays costs a few calls more, once.
+// holds for every cause, a denial as well as a missing Secret or a full quota: anyone who fixes it waits for the
+// result, and most fixes, a permission above all, raise no event that we see. A cause that stays costs a few calls
+// more, once.
 const (
 	soonRetry = 30 * time.Second
 	slowRetry = 5 * time.Minute

@@ -90,19 +90,23 @@ type Action struct {
 	References []Reference
 	// Refusal is why the operator does not make the call, though AWS may take it. It is told, and what is there stays.
 	Refusal error
-	// Parts returns the same changes in smaller calls. They are made when the whole call is refused, so that one value that AWS does not
-	// take holds up no other. nil: the call cannot be divided.
+	// Parts returns the same changes in smaller calls. They are made when the whole call is refused, so that one value
+	// that AWS does not take holds up no other. nil: the call cannot be divided.
 	Parts func() []Action
-	// Details says that the connection details follow from the action: none are published while it is refused or postponed.
+	// Details says that the connection details follow from the action: none are published while it is refused or
+	// postponed.
 	Details bool
-	// Secretive says that Why does not tell all that the action depends on, such as a password: after a refusal every pass tries again.
+	// Secretive says that Why does not tell all that the action depends on, such as a password: after a refusal every
+	// pass tries again.
 	Secretive bool
-	// Marks says that the action gives the resource its marks of ownership. Nothing else is changed before of what does not carry them yet.
+	// Marks says that the action gives the resource its marks of ownership. Nothing else is changed before of what does
+	// not carry them yet.
 	Marks bool
 }
 
-// Divisible returns the action that makes all groups of changes in one call, and that can be divided between groups: AWS judges the
-// changes of one group together. call returns the action for some of them. Groups that guard something come first.
+// Divisible returns the action that makes all groups of changes in one call, and that can be divided between groups:
+// AWS judges the changes of one group together. call returns the action for some of them. Groups that guard something
+// come first.
 func Divisible(groups [][]Change, call func([]Change) Action) Action {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b []Change) int { return guardsFirst(guards(a), guards(b)) })
@@ -130,7 +134,8 @@ func (a Action) SettlingIn(d time.Duration) Action {
 	return a
 }
 
-// Groups divides changes for Divisible: those of paths that are named together stay together, every other is a group of its own.
+// Groups divides changes for Divisible: those of paths that are named together stay together, every other is a group of
+// its own.
 func Groups(changes []Change, together ...[]string) [][]Change {
 	var groups [][]Change
 	for _, c := range changes {

@@ -50,8 +50,9 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	return err
 }
 
-// execute takes the actions in order. Each stands alone: one that is refused, not admitted or postponed is left, and the others are taken.
-// It ends at a creation that fails, before anything is changed of what could not be marked as ours, and when AWS does not answer.
+// execute takes the actions in order. Each stands alone: one that is refused, not admitted or postponed is left, and
+// the others are taken. It ends at a creation that fails, before anything is changed of what could not be marked as
+// ours, and when AWS does not answer.
 func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []Action) error {
 	before, acted := len(r.left), false
 	unmarked := seen != nil && r.Adapter.Owner(r.obj, seen) != Ours
@@ -76,8 +77,8 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []A
 	return joinWaits(r.leftError(), r.ineffectiveError(vain...))
 }
 
-// take takes the action, or else its parts, and reports whether anything was done. What AWS refuses is left; the error of a creation, and
-// of a call without an answer, ends the pass.
+// take takes the action, or else its parts, and reports whether anything was done. What AWS refuses is left; the error
+// of a creation, and of a call without an answer, ends the pass.
 func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) (taken bool, err error) {
 	if !create {
 		if err := cmp.Or(r.withhold(a), r.admit(ctx, a)); err != nil {
@@ -136,8 +137,8 @@ var accountWide = []string{
 
 func isAccountWide(err error) bool { return slices.Contains(accountWide, engine.ReasonOf(err)) }
 
-// isAnswer reports whether err is what AWS says to this call, so that other calls may go well: not that it could not be reached, or wants
-// fewer calls.
+// isAnswer reports whether err is what AWS says to this call, so that other calls may go well: not that it could not be
+// reached, or wants fewer calls.
 func isAnswer(err error) bool {
 	if wait, ok := engine.AsWait(err); ok {
 		return wait.Reason != v1alpha1.ReasonThrottled
@@ -149,7 +150,8 @@ func isAnswer(err error) bool {
 	return ok && answer.Answered()
 }
 
-// inOrder returns the actions with those first that guard something. What does not carry our marks is marked before everything else.
+// inOrder returns the actions with those first that guard something. What does not carry our marks is marked before
+// everything else.
 func (r *reconciliation[T, S]) inOrder(seen *S, actions []Action) []Action {
 	if r.Adapter.Owner(r.obj, seen) != Ours {
 		return actions

@@ -30,7 +30,7 @@ type Connection[T Object, S any] struct {
 	Version int64
 	// Recheck checks, past every cache, that the adapter's marks are those of obj's living namespace, and that the way to
 	// the account stays. It is asked before anything is made or taken over, and once that is reserved in obj's status:
-	// whoever closes the way looks for reservations afterwards. nil proves nothing.
+	// anyone who closes the way looks for reservations afterwards. nil proves nothing.
 	Recheck func(ctx context.Context) error
 	// Admit tells whether obj's namespace may use all of these; nil admits them.
 	Admit func(ctx context.Context, obj T, references []Reference) error
@@ -167,8 +167,9 @@ func (r *reconciliation[T, S]) inSync(seen *S) bool {
 	return len(actions) == 0 && err == nil && r.Objection == nil
 }
 
-// finish ends the pass over a resource that needs no action, or none that can be taken now. rest is what Plan waits for; without it, and
-// with nothing left, the resource is in sync. Its connection details are published then, and if all that is left is single settings.
+// finish ends the pass over a resource that needs no action, or none that can be taken now. rest is what Plan waits
+// for; without it, and with nothing left, the resource is in sync. Its connection details are published then, and if
+// all that is left is single settings.
 func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) error {
 	left := r.leftError()
 	if left == nil {

@@ -17,8 +17,8 @@ type Field[T, S any] struct {
 	// AWS's to go back to: they stay as they are.
 	Default string
 	Sticky  bool
-	// Guard is the value that keeps others out or protects the data: it is written before everything else. Empty: none; of Safe fields
-	// it is Default.
+	// Guard is the value that keeps others out or protects the data: it is written before everything else. Empty: none;
+	// of Safe fields it is Default.
 	Guard string
 	// Safe says that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares nothing. See
 	// SafeKeeper.

@@ -27,8 +27,8 @@ func (r *reconciliation[T, S]) isLeft(a Action) bool {
 	return slices.ContainsFunc(r.left, func(l leftAction) bool { return l.action == a.planned() })
 }
 
-// remaining returns the actions of a plan that this pass has not given up. One that can be divided, and of which it has given up a part,
-// is replaced by its other parts.
+// remaining returns the actions of a plan that this pass has not given up. One that can be divided, and of which it has
+// given up a part, is replaced by its other parts.
 func (r *reconciliation[T, S]) remaining(actions []Action) []Action {
 	var all []Action
 	for _, a := range actions {
@@ -49,8 +49,9 @@ func (r *reconciliation[T, S]) anyLeft(actions []Action) bool {
 	})
 }
 
-// recall gives up what an earlier pass saw refused, as long as it is too early to try again. What AWS refused before may be possible under
-// another version of the provider; and what does not carry our marks is marked before everything else, in every pass.
+// recall gives up what an earlier pass saw refused, as long as it is too early to try again. What AWS refused before
+// may be possible under another version of the provider; and what does not carry our marks is marked before everything
+// else, in every pass.
 func (r *reconciliation[T, S]) recall(seen *S, actions []Action) {
 	if _, status := r.obj.AWS(); status.ProviderGeneration != r.Version || r.Adapter.Owner(r.obj, seen) != Ours {
 		return
@@ -80,8 +81,8 @@ func (r *reconciliation[T, S]) leftError() error {
 	return joinWaits(all...)
 }
 
-// joinWaits returns one error that says what all of them say: each text once, what somebody must act on first. An error that is no
-// WaitError wins, because it is tried again with back-off. nil errors are left out.
+// joinWaits returns one error that says what all of them say: each text once, what somebody must act on first. An error
+// that is no WaitError wins, because it is tried again with back-off. nil errors are left out.
 func joinWaits(all ...error) error {
 	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
 	slices.SortFunc(all, func(a, b error) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Error(), b.Error())) }) // the same text each time
@@ -139,8 +140,8 @@ func (j *joinedError) Error() string {
 
 func (j *joinedError) Unwrap() error { return j.all[0] }
 
-// settled reports whether everything but status.unappliedFields was found to be as this spec and this provider ask, by an earlier pass:
-// what differs now was changed outside Portico.
+// settled reports whether everything but status.unappliedFields was found to be as this spec and this provider ask, by
+// an earlier pass: what differs now was changed outside Portico.
 func (r *reconciliation[T, S]) settled() bool {
 	common, generation := r.obj.Common(), r.obj.GetGeneration()
 	_, status := r.obj.AWS()
@@ -148,7 +149,8 @@ func (r *reconciliation[T, S]) settled() bool {
 	return synced && status.ProviderGeneration == r.Version
 }
 
-// noteSynced records that everything but what is left is as the spec asks. Of what was in sync before nothing is written that was not.
+// noteSynced records that everything but what is left is as the spec asks. Of what was in sync before nothing is
+// written that was not.
 func (r *reconciliation[T, S]) noteSynced() {
 	_, status := r.obj.AWS()
 	if len(r.left) > 0 || !r.obj.Common().Ready || r.obj.Common().ObservedGeneration != r.obj.GetGeneration() {

@@ -12,7 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// row is a world of settings, some of which AWS answers with an error. One call writes all that differ, and can be divided.
+// row is a world of settings, some of which AWS answers with an error. One call writes all that differ, and can be
+// divided.
 type row struct {
 	world
 	differ  []string         // paths, in the order of the plan
@@ -111,8 +112,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// What is refused is not sent again before its time, is named in the status, and keeps nobody from the connection details; what is changed
-// behind our back meanwhile is repaired, and called so.
+// What is refused is not sent again before its time, is named in the status, and keeps nobody from the connection
+// details; what is changed behind our back meanwhile is repaired, and called so.
 func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"b"}, answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}}
 	now := time.Unix(1000, 0)

@@ -89,8 +89,8 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	return true, a.Disown(ctx, obj, seen)
 }
 
-// guarded is an object whose spec can protect its resource against deletion. The word of the spec counts, not what AWS has: somebody may
-// have switched its own protection off there.
+// guarded is an object whose spec can protect its resource against deletion. The word of the spec counts, not what AWS
+// has: somebody may have switched its own protection off there.
 type guarded interface{ ProtectedBy() string }
 
 // delete deletes the resource and confirms that it is gone. Only one that carries the marks of exactly this object is

@@ -27,8 +27,8 @@ const (
 	longestOfferQuery = 2048
 )
 
-// mostLists is how many lists are read from AWS at once: reconciling goes first. Teams take turns at them, and a team that has none is never kept waiting
-// by another that has all of them.
+// mostLists is how many lists are read from AWS at once: reconciling goes first. Teams take turns at them, and a team
+// that has none is never kept waiting by another that has all of them.
 const mostLists = 4
 
 // listsBusy is said while others' lists are read.

@@ -67,8 +67,8 @@ func (r rights) change(ctx context.Context, id identity.Identity, namespace, nam
 	return may, nil
 }
 
-// names returns an *Error unless the person may know the names of Secrets: who may list values, or update them, for whoever sets a value
-// must know where. Neither learns a value by it.
+// names returns an *Error unless the person may know the names of Secrets: who may list values, or update them, for
+// anyone who sets a value must know where. Neither learns a value by it.
 func (r rights) names(ctx context.Context, id identity.Identity, namespace string) error {
 	ok, err := r.has(ctx, id, onValues("update", namespace, ""))
 	if ok || err != nil {

@@ -115,8 +115,8 @@ func holds(name string, obj engine.Object, pass *engine.Pass) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == obj.GetGeneration()
 }
 
-// Finalize undoes the steps, the last one first, and ends at the first that is not undone. What is undone does not hold any more, and what is
-// being undone neither.
+// Finalize undoes the steps, the last one first, and ends at the first that is not undone. What is undone does not hold
+// any more, and what is being undone neither.
 func (l List) Finalize(ctx context.Context, obj engine.Object, pass *engine.Pass) error {
 	for _, s := range slices.Backward(l) {
 		if s.Undo == nil {

@@ -45,7 +45,8 @@ const (
 	podIdentityAgent = "169.254.170.23/32"
 )
 
-// networkPolicy denies what it does not list. clusterNetworks are those of Pods, Services and machines that are not among the private ones.
+// networkPolicy denies what it does not list. clusterNetworks are those of Pods, Services and machines that are not
+// among the private ones.
 func networkPolicy(t *v1alpha1.Team, namespace string, clusterNetworks []netip.Prefix) *networkac.NetworkPolicyApplyConfiguration {
 	sameTeam := networkac.NetworkPolicyPeer().WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{v1alpha1.LabelTeam: t.Name}))
 	in := []*networkac.NetworkPolicyIngressRuleApplyConfiguration{networkac.NetworkPolicyIngressRule().WithFrom(sameTeam)}
@@ -64,10 +65,12 @@ func networkPolicy(t *v1alpha1.Team, namespace string, clusterNetworks []netip.P
 		WithIngress(in...).WithEgress(out...))
 }
 
-// The addresses of the internet. Of IPv6 they are those that are routed there; Pods of an IPv6 cluster of EKS have such, too.
+// The addresses of the internet. Of IPv6 they are those that are routed there; Pods of an IPv6 cluster of EKS have
+// such, too.
 var internet = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("2000::/3")}
 
-// reachable returns the addresses outside of the team that its Pods reach: those that are listed, or the internet without the cluster's own networks.
+// reachable returns the addresses outside of the team that its Pods reach: those that are listed, or the internet
+// without the cluster's own networks.
 func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.NetworkPolicyPeerApplyConfiguration {
 	if len(listed) > 0 {
 		return blocks(listed)

@@ -49,7 +49,8 @@ type Options struct {
 	System []string
 	// Requested are the kinds that teams request, by name.
 	Requested map[string]client.Object
-	// ClusterNetworks are the networks of Pods, Services and machines: where a team reaches the internet, it does not reach these.
+	// ClusterNetworks are the networks of Pods, Services and machines: where a team reaches the internet, it does not
+	// reach these.
 	ClusterNetworks []netip.Prefix
 }
 

@@ -77,7 +77,8 @@ func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
 	}
 }
 
-// The Pods of an IPv6 cluster of EKS have addresses of the internet: what admins name is kept out of what a team reaches there.
+// The Pods of an IPv6 cluster of EKS have addresses of the internet: what admins name is kept out of what a team
+// reaches there.
 func TestTheClustersOwnNetworksAreNotTheInternet(t *testing.T) {
 	networks := []netip.Prefix{
 		netip.MustParsePrefix("2600:1f14:abc::/56"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("10.0.0.0/8"),

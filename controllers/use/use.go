@@ -29,7 +29,8 @@ const retryAtWork = 100 * time.Millisecond
 type Request struct {
 	Kind string
 	types.NamespacedName
-	// Follow says that what the object names, and what that names, is to be marked anew, too: it may be in a circle with the object, or not any more.
+	// Follow says that what the object names, and what that names, is to be marked anew, too: it may be in a circle
+	// with the object, or not any more.
 	Follow bool
 }
 
@@ -99,8 +100,9 @@ func orNull(v any) any {
 	return v
 }
 
-// usersOf returns the objects that name the one of req, sorted. One that is being deleted counts no more, nor does what a WebApp
-// made for itself. An object does not keep itself, and neither does one that it leads to itself: of a circle each would keep the others for ever.
+// usersOf returns the objects that name the one of req, sorted. One that is being deleted counts no more, nor does what
+// a WebApp made for itself. An object does not keep itself, and neither does one that it leads to itself: of a circle
+// each would keep the others for ever.
 func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.ObjectRef, err error) {
 	led, err := m.leadsTo(ctx, req)
 	if err != nil {

@@ -28,8 +28,8 @@ func userOf(b v1alpha1.WebAppBinding) v1alpha1.BindingUser {
 // longestUserName bounds the name of a DatabaseUser, so that people can read it.
 const longestUserName = 63
 
-// userName returns the name of the DatabaseUser that a binding makes. The hash tells apart what the two names joined would not: the application shop with the
-// database eu-orders, and the application shop-eu with the database orders.
+// userName returns the name of the DatabaseUser that a binding makes. The hash tells apart what the two names joined
+// would not: the application shop with the database eu-orders, and the application shop-eu with the database orders.
 func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 	sum := sha256.Sum256([]byte(app.Name + "/" + b.Name))
 	hash := "-" + hex.EncodeToString(sum[:4])
@@ -37,7 +37,8 @@ func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 	return strings.TrimRight(name[:min(len(name), longestUserName-len(hash))], "-.") + hash
 }
 
-// formerUserName returns the name that earlier versions gave. What goes by it keeps it: another name would be another user in the database.
+// formerUserName returns the name that earlier versions gave. What goes by it keeps it: another name would be another
+// user in the database.
 func formerUserName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 	return app.Name + "-" + b.Name
 }

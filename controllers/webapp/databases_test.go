@@ -201,8 +201,8 @@ func TestApplicationsDoNotShareTheNameOfAUser(t *testing.T) {
 	}
 }
 
-// A user that an earlier version has made keeps its name, and so its user in the database; one of another database that happens to have that name is
-// left alone.
+// A user that an earlier version has made keeps its name, and so its user in the database; one of another database that
+// happens to have that name is left alone.
 func TestAUserOfAnEarlierVersionKeepsItsName(t *testing.T) {
 	for _, database := range []string{"ledger", "another"} {
 		l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))

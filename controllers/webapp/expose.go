@@ -21,7 +21,8 @@ type Address struct {
 	Hostname string
 	URL      string
 	Parent   *v1alpha1.HostnameParentRef // nil until it is known
-	// Closed is the reason for which no route is attached to the hostname, and ClosedBy says why; empty while it takes routes.
+	// Closed is the reason for which no route is attached to the hostname, and ClosedBy says why; empty while it takes
+	// routes.
 	Closed, ClosedBy string
 }
 

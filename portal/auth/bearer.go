@@ -26,8 +26,8 @@ const (
 	// refusedTTL is how long a token that is nobody's is refused without asking again. A Pod that was made a moment ago may
 	// not be known yet to who reviews its token.
 	refusedTTL = 5 * time.Second
-	// reviews a second, and at once: new tokens must not become a flood on the API server. Only those count that Kubernetes has
-	// signed, for this portal.
+	// reviews a second, and at once: new tokens must not become a flood on the API server. Only those count that
+	// Kubernetes has signed, for this portal.
 	reviewRate, reviewBurst = 20, 50
 	// teamRate and teamBurst are how many of them the ServiceAccounts of one namespace may spend.
 	teamRate, teamBurst = 2, 10

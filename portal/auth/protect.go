@@ -36,8 +36,8 @@ func cachingOf(r *http.Request) string {
 	return "no-store"
 }
 
-// Untransformed marks an answer that shows a secret, or what may be one. Nobody on the way may change it, which compressing is: the length of a
-// compressed page tells what stands in it twice.
+// Untransformed marks an answer that shows a secret, or what may be one. Nobody on the way may change it, which
+// compressing is: the length of a compressed page tells what stands in it twice.
 func Untransformed(h http.Header) {
 	h.Set("Cache-Control", cmp.Or(h.Get("Cache-Control"), "no-store")+", no-transform")
 }

@@ -99,8 +99,8 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	}
 }
 
-// TestATokenOfANewKeyWaitsForIt: strangers have had the keys fetched a moment before there was a new one. Whoever has a token of that waits, and is
-// not refused; and strangers cannot have them fetched more often.
+// TestATokenOfANewKeyWaitsForIt: strangers have had the keys fetched a moment before there was a new one. Whoever has a
+// token of that waits, and is not refused; and strangers cannot have them fetched more often.
 func TestATokenOfANewKeyWaitsForIt(t *testing.T) {
 	issuer := oidctest.New(t)
 	var rotated atomic.Bool

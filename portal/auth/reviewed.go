@@ -11,15 +11,16 @@ import (
 type TokenReviewer interface {
 	// IssuesTokens reports whether the issuer is that of ServiceAccounts' tokens. It asks nobody but once in a while.
 	IssuesTokens(ctx context.Context, issuer string) (bool, error)
-	// VerifyToken checks signature, issuer, life and audience of a token, and returns the namespace of its ServiceAccount; ErrBadToken means
-	// that it is nobody's here. It costs no question about this token.
+	// VerifyToken checks signature, issuer, life and audience of a token, and returns the namespace of its
+	// ServiceAccount; ErrBadToken means that it is nobody's here. It costs no question about this token.
 	VerifyToken(ctx context.Context, issuer, token string, audiences []string) (namespace string, err error)
 	// ReviewToken asks whose token this is; ErrBadToken means nobody's here.
 	ReviewToken(ctx context.Context, token string, audiences []string) (Identity, error)
 }
 
-// serviceAccount returns the service account of a token. Kubernetes is not asked about a token that it did not sign, whose life is over or
-// that is for others, nor for a while about one that it refused: what strangers make up costs them more than us.
+// serviceAccount returns the service account of a token. Kubernetes is not asked about a token that it did not sign,
+// whose life is over or that is for others, nor for a while about one that it refused: what strangers make up costs
+// them more than us.
 func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [sha256.Size]byte) (Identity, error) {
 	if _, refused := b.refused.Get(key); refused {
 		return Identity{}, ErrBadToken

@@ -17,9 +17,10 @@ import (
 // maxFaults is how many faults end a check: the next look is at what was put right.
 const maxFaults = 20
 
-// Check compares what users write of the object with the kind's schema, before it is sent: the API server looks for each fault of an
-// object, which can take it minutes. It returns an error as the API server's own, with the first faults, or nil. What is as it was in old,
-// which may be nil, passes. Rules across fields, and what only the cluster knows, are left to the API server.
+// Check compares what users write of the object with the kind's schema, before it is sent: the API server looks for
+// each fault of an object, which can take it minutes. It returns an error as the API server's own, with the first
+// faults, or nil. What is as it was in old, which may be nil, passes. Rules across fields, and what only the cluster
+// knows, are left to the API server.
 func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 	c := &checking{}
 	var before any

@@ -17,8 +17,8 @@ import (
 // root is what the library calls the value that it looks at.
 const root = "value"
 
-// shape is a schema taken apart: itself is checked by the library that the API server has for it, what is in it by shapes of its own,
-// so that the first faults can end the check.
+// shape is a schema taken apart: itself is checked by the library that the API server has for it, what is in it by
+// shapes of its own, so that the first faults can end the check.
 type shape struct {
 	itself   *validate.SchemaValidator
 	fields   map[string]*shape

@@ -156,7 +156,8 @@ func TestAnswersThatAreNotThePortals(t *testing.T) {
 	}
 }
 
-// TestAnAnswerWithoutAnEndIsGivenUp: what the command line reads of a portal, or of what stands in its place, has a limit.
+// TestAnAnswerWithoutAnEndIsGivenUp: what the command line reads of a portal, or of what stands in its place, has a
+// limit.
 func TestAnAnswerWithoutAnEndIsGivenUp(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
 		c := serve(t, func(w http.ResponseWriter, r *http.Request) {

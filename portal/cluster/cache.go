@@ -103,8 +103,8 @@ func strip(in any) (any, error) {
 	return in, nil
 }
 
-// maxEventText is what is kept of each text of an Event, in bytes: as much as the newer API of Events takes of a note. Whoever may create
-// Events by a role that is not Portico's can write more.
+// maxEventText is what is kept of each text of an Event, in bytes: as much as the newer API of Events takes of a note.
+// Whoever may create Events by a role that is not Portico's can write more.
 const maxEventText = 1 << 10
 
 // trimEvent keeps of an Event what is shown, and no more of it than there should be.

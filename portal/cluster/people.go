@@ -77,7 +77,8 @@ func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace,
 	return out, err
 }
 
-// Reveal returns the password of an object, for whoever may get its binding Secret; the operator notes it. Errors are as for Secrets.
+// Reveal returns the password of an object, for anyone who may get its binding Secret; the operator notes it. Errors
+// are as for Secrets.
 func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref) (operatorapi.Password, error) {
 	var out operatorapi.Password
 	_, err := c.ask(ctx, id, errand{
@@ -102,7 +103,8 @@ func (c *Cluster) ServesPeople(ctx context.Context) error {
 	return nil
 }
 
-// toValues returns a right to the values of a Secret, or where the name is empty of all of them. Only RBAC knows this resource.
+// toValues returns a right to the values of a Secret, or where the name is empty of all of them. Only RBAC knows this
+// resource.
 func toValues(verb, namespace, name string) Right {
 	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, object: name}
 }
@@ -112,8 +114,8 @@ func toRead(namespace, name string) Right {
 	return Right{verb: "get", resource: secretsResource, namespace: namespace, object: name}
 }
 
-// MayValues reports whether the caller can do verb (create, update, list) with the values of the Secret of the name, or where that is empty of
-// all of them. It decides what pages offer: the operator asks again.
+// MayValues reports whether the caller can do verb (create, update, list) with the values of the Secret of the name, or
+// where that is empty of all of them. It decides what pages offer: the operator asks again.
 func (c *Cluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
 	return c.access.allowed(ctx, id, toValues(verb, namespace, name))
 }
@@ -123,7 +125,8 @@ func (c *Cluster) RequireValues(ctx context.Context, id auth.Identity, verb, nam
 	return c.access.require(ctx, id, toValues(verb, namespace, name))
 }
 
-// MayReadSecret reports whether the caller can read the Secret, by which the password in it is shown. The operator asks again.
+// MayReadSecret reports whether the caller can read the Secret, by which the password in it is shown. The operator asks
+// again.
 func (c *Cluster) MayReadSecret(ctx context.Context, id auth.Identity, namespace, name string) (bool, error) {
 	return c.access.allowed(ctx, id, toRead(namespace, name))
 }

@@ -31,8 +31,8 @@ func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error)
 	return ours, nil
 }
 
-// signersEvery is how often the API server's keys are fetched at most, whatever tokens strangers send: a token of a key that is
-// not known waits for that.
+// signersEvery is how often the API server's keys are fetched at most, whatever tokens strangers send: a token of a key
+// that is not known waits for that.
 const signersEvery = time.Second
 
 // newSigners returns the keys by which the API server signs tokens of ServiceAccounts, as it publishes them.

@@ -19,8 +19,8 @@ var elsewhere = map[string]string{
 	"AnnotationURL": "on the operator's Lease", "AnnotationCA": "on the operator's Lease",
 }
 
-// Admission knows every annotation that the API has for resources: one that it does not know nobody could set, and what it says of values would be
-// said of none.
+// Admission knows every annotation that the API has for resources: one that it does not know nobody could set, and what
+// it says of values would be said of none.
 func TestAdmissionKnowsEveryAnnotation(t *testing.T) {
 	text, err := policy.Files.ReadFile("annotations.yaml")
 	if err != nil {

@@ -17,8 +17,9 @@ var unbounded = map[string]string{
 	"AWSProvider.spec.allowedNamespaces": "a label selector of Kubernetes, which admins write",
 }
 
-// TestEverySpecIsBounded: each list, map and text that somebody can write has a limit, so that no object costs the API server, the portal or
-// the operator more than its schema says. Of the status only the operator writes, by a subresource of its own.
+// TestEverySpecIsBounded: each list, map and text that somebody can write has a limit, so that no object costs the API
+// server, the portal or the operator more than its schema says. Of the status only the operator writes, by a
+// subresource of its own.
 func TestEverySpecIsBounded(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "config/crd/bases/*.yaml"))
 	if err != nil || len(files) < 14 {

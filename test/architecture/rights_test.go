@@ -88,8 +88,8 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 	return true
 }
 
-// TestARoleOfPeopleIsWorthNoServiceAccount: no role that is bound to people or their tools gives a right to Secrets, tokens, ServiceAccounts, or to run
-// something in a Pod by another way than a WebApp; nor more rights.
+// TestARoleOfPeopleIsWorthNoServiceAccount: no role that is bound to people or their tools gives a right to Secrets,
+// tokens, ServiceAccounts, or to run something in a Pod by another way than a WebApp; nor more rights.
 func TestARoleOfPeopleIsWorthNoServiceAccount(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
 	for _, name := range []string{"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-service-binding"} {

@@ -35,8 +35,8 @@ func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
 	return s.refuseTargets(ctx, x, listeners, modified)
 }
 
-// makeWay moves the rules of a call to places that nobody uses. Unlike AWS, moto refuses a place that another rule has, though that one is
-// being moved itself.
+// makeWay moves the rules of a call to places that nobody uses. Unlike AWS, moto refuses a place that another rule has,
+// though that one is being moved itself.
 func (s *elbService) makeWay(ctx context.Context, x *exchange) error {
 	form := url.Values{}
 	for i, arn := range members(x.form, "RulePriorities", "RuleArn") {

@@ -107,7 +107,8 @@ func wrongAction(form url.Values) string {
 	return wrongRedirect(form)
 }
 
-// wrongRedirect tells of a redirect that leads to where the request came from, and of a status that is none of a redirect.
+// wrongRedirect tells of a redirect that leads to where the request came from, and of a status that is none of a
+// redirect.
 func wrongRedirect(form url.Values) string {
 	const config = "Actions.member.1.RedirectConfig."
 	status := form.Get(config + "StatusCode")

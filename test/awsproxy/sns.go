@@ -99,7 +99,8 @@ func (s *snsService) create(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// nested reports whether a filter policy has an object within: only the scope MessageBody takes it. SNS then makes no subscription.
+// nested reports whether a filter policy has an object within: only the scope MessageBody takes it. SNS then makes no
+// subscription.
 func nested(filter string) bool {
 	var policy map[string]any
 	if json.Unmarshal([]byte(filter), &policy) != nil {

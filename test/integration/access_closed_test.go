@@ -23,7 +23,8 @@ func (a *rightsAccount) bare(t *testing.T, ns string) {
 	})
 }
 
-// An account that is closed to a namespace, or to go, takes its rights from the Pods; no pause keeps them, and an account that is opened again gives them again.
+// An account that is closed to a namespace, or to go, takes its rights from the Pods; no pause keeps them, and an
+// account that is opened again gives them again.
 func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 	c := withOperator(t)
 	var used []string

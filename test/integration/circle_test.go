@@ -19,7 +19,7 @@ func deadLetters(ns, name, to string) *v1alpha1.SQSQueue {
 	return q
 }
 
-// Queues that wait for each other are told so, and can be deleted: each by itself, and without an end that never comes.
+// Queues that wait for each other say so, and can be deleted: each by itself, and without an end that never comes.
 func TestQueuesInACircleAreToldAndCanBeDeleted(t *testing.T) {
 	c := withOperator(t)
 	for _, size := range []int{1, 2, 3} {
@@ -73,7 +73,8 @@ func TestACircleThatIsOpened(t *testing.T) {
 	gone(t, c, other)
 }
 
-// Of all references of all kinds, only those of queues can lead back to where they began: another kind that can needs scenes of its own here.
+// Of all references of all kinds, only those of queues can lead back to where they began: another kind that can needs
+// scenes of its own here.
 func TestOnlyQueuesCanNameEachOtherInACircle(t *testing.T) {
 	names := map[string][]string{}
 	for _, r := range references(t) {

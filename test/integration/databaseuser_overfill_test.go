@@ -40,8 +40,8 @@ var fillings = map[string][]string{
 	"mariadb":  nil,
 }
 
-// A user of a database who fills what the operator reads there takes nothing from other teams: the operator, a process of its own, keeps far below its limit, and
-// goes on with that user, too.
+// A user of a database who fills what the operator reads there takes nothing from other teams: the operator, a process
+// of its own, keeps far below its limit, and goes on with that user, too.
 func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
 	fleet, err := realdb.StartFleet(t.Context())
 	if err != nil {

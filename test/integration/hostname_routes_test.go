@@ -237,7 +237,8 @@ func judgeGRPC(t *testing.T, dev client.Client, d domain, parent *v1alpha1.Hostn
 	}
 }
 
-// withoutRoutePolicy takes the policies of routes away until the test ends: the cluster is one of before, or has them not.
+// withoutRoutePolicy takes the policies of routes away until the test ends: the cluster is one of before, or has them
+// not.
 func withoutRoutePolicy(t *testing.T, c client.Client, probe client.Object) (restore func()) {
 	t.Helper()
 	var taken []*admissionv1.ValidatingAdmissionPolicyBinding
@@ -277,8 +278,8 @@ func withoutRoutePolicy(t *testing.T, c client.Client, probe client.Object) (res
 	return restore
 }
 
-// An installation of before has routes that would be refused now: their other parts, labels and finalizers can be edited, and what is put right
-// cannot be made wrong again.
+// An installation of before has routes that would be refused now: their other parts, labels and finalizers can be
+// edited, and what is put right cannot be made wrong again.
 func TestWhatAnEditOfARouteLeavesAloneIsTaken(t *testing.T) {
 	c := admin(t)
 	d := domainOf(t, c)

@@ -31,8 +31,9 @@ func followsFor(t *testing.T, c client.Client, r ghr, name string) {
 	}
 }
 
-// Each of these stops the real controller for all teams. It is there before the policy, or the cluster has no policies: the operator closes the
-// hostname alone, names the fault to its team, to its web app and to admins, and opens it when the route is gone.
+// Each of these stops the real controller for all teams. It is there before the policy, or the cluster has no policies:
+// the operator closes the hostname alone, names the fault to its team, to its web app and to admins, and opens it when
+// the route is gone.
 func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 	c := withOperator(t)
 	_, offender, neighbour := neighbours(t, c)
@@ -186,7 +187,8 @@ func TestNobodyIsClosedWhileTheControllerIsAway(t *testing.T) {
 	}
 }
 
-// The API server knows the listeners of a configuration as one value: what admins set stays when Portico writes its own.
+// The API server knows the listeners of a configuration as one value: what admins set stays when Portico writes its
+// own.
 func TestListenersThatAdminsConfigureStay(t *testing.T) {
 	c := withOperator(t)
 	class, one, _ := neighbours(t, c)

@@ -136,8 +136,8 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	}
 }
 
-// TestWhoSetsValuesMakesNoToken: portico-secret-writer is worth what the operator does for it, and nothing with kubectl. A Secret that was made with
-// a token before is not touched.
+// TestWhoSetsValuesMakesNoToken: portico-secret-writer is worth what the operator does for it, and nothing with
+// kubectl. A Secret that was made with a token before is not touched.
 func TestWhoSetsValuesMakesNoToken(t *testing.T) {
 	o := startInspectedFor(t, peopleOf(world.Issuer))
 	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))

@@ -49,7 +49,8 @@ func appBody(name string, more map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 
-// costlyBodies returns what is large and wrong: the API server looks for each fault, and with env of 60 kB does so for seconds.
+// costlyBodies returns what is large and wrong: the API server looks for each fault, and with env of 60 kB does so for
+// seconds.
 func costlyBodies() map[string]map[string]any {
 	fields, labels := map[string]any{}, map[string]any{}
 	for i := range 20_000 {
@@ -70,7 +71,8 @@ func costlyBodies() map[string]map[string]any {
 	}
 }
 
-// TestACostlyBodyDoesNotReachTheAPIServer, in whichever way it comes: it is refused by its schema, with the first faults.
+// TestACostlyBodyDoesNotReachTheAPIServer, in whichever way it comes: it is refused by its schema, with the first
+// faults.
 func TestACostlyBodyDoesNotReachTheAPIServer(t *testing.T) {
 	p, ns := startPortal(t, "", sessionKeys(t)), "payments"
 	token, name := userToken(t, "payments-dev"), unique("whole")

@@ -94,5 +94,5 @@ func TestPagesAreLimitedByUser(t *testing.T) {
 		t.Errorf("a script gets a page: %s", no.raw)
 	}
 	p.visit(t, "GET", "/teams/payments/catalog", other).want(t, http.StatusOK)
-	p.visit(t, "POST", "/auth/logout", one, "Origin", p.url).want(t, http.StatusSeeOther) // whoever asks too often may leave
+	p.visit(t, "POST", "/auth/logout", one, "Origin", p.url).want(t, http.StatusSeeOther) // anyone who asks too often may leave
 }

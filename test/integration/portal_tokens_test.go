@@ -143,8 +143,8 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 	p.call(t, tokenFor("another"), "GET", path, nil).want(t, http.StatusUnauthorized) // for somebody else
 }
 
-// TestAFloodOfForgedTokensRefusesNobody: 2,013 tokens that look as if the API server had made them, by their issuer and by the name of its
-// key, cost no tool its new token, and the API server no question.
+// TestAFloodOfForgedTokensRefusesNobody: 2,013 tokens that look as if the API server had made them, by their issuer and
+// by the name of its key, cost no tool its new token, and the API server no question.
 func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	c, ns := admin(t), team(t, admin(t))

@@ -23,7 +23,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// guardedOf returns the objects whose spec protects them, what switches AWS's own protection off, and whether AWS has the resource.
+// guardedOf returns the objects whose spec protects them, what switches AWS's own protection off, and whether AWS has
+// the resource.
 func guardedOf(t *testing.T, ns string) map[string]guardedCase {
 	t.Helper()
 	database := databaseOf(ns, "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
@@ -61,8 +62,8 @@ type guardedCase struct {
 	allow   func(engine.Object)
 }
 
-// A spec that asks for protection is honoured, though AWS's own was switched off behind our back: by a deletion of the object, which is
-// refused at once, and by one of its namespace, which waits and says for what.
+// A spec that asks for protection is honoured, though AWS's own was switched off behind our back: by a deletion of the
+// object, which is refused at once, and by one of its namespace, which waits and says for what.
 func TestWhatTheSpecProtectsIsNotDeleted(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)

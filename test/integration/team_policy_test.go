@@ -205,7 +205,8 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	})
 }
 
-// What a namespace had in a lost cluster is given back by platform admins only, by whatever subresource; and a namespace can go.
+// What a namespace had in a lost cluster is given back by platform admins only, by whatever subresource; and a
+// namespace can go.
 func TestNobodyGivesANamespaceAFormerUID(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

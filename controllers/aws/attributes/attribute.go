@@ -21,7 +21,8 @@ type Attribute[T external.Object] struct {
 	Unlisted string
 	// Later says that the call that creates the resource does not take it.
 	Later bool
-	// Refuse returns why Portico does not write the value, though the service may take it; nil: it writes all. What is there is left.
+	// Refuse returns why Portico does not write the value, though the service may take it; nil: it writes all. What is
+	// there is left.
 	Refuse func(value string) error
 }
 

@@ -46,7 +46,8 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	return explain(err)
 }
 
-// keepVolumes has the volumes outlive the instance that the spec says are not to be deleted with it, whatever AWS has by now.
+// keepVolumes has the volumes outlive the instance that the spec says are not to be deleted with it, whatever AWS has
+// by now.
 func (i *instance) keepVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	for _, m := range obj.Spec.BlockDeviceMappings {
 		if m.DeleteOnTermination == nil || *m.DeleteOnTermination {

@@ -59,8 +59,8 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	return changes, err
 }
 
-// together are settings that RDS judges by each other, so that they change in one call: a version and its parameter group, and the windows,
-// which must not overlap.
+// together are settings that RDS judges by each other, so that they change in one call: a version and its parameter
+// group, and the windows, which must not overlap.
 var together = [][]string{{versionPath, parameterGroupPath}, {"preferredBackupWindow", "preferredMaintenanceWindow"}, storagePaths}
 
 // modify returns the call that makes the changes. It can be divided: RDS refuses a whole call for one value.

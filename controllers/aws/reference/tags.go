@@ -44,8 +44,8 @@ func serviceFor(session *cloud.Session) *service {
 	})
 }
 
-// tags reads those of the references, in one call for all but instance profiles and key pairs. What is not in the answer has none, or is
-// not of this account and region.
+// tags reads those of the references, in one call for all but instance profiles and key pairs. What is not in the
+// answer has none, or is not of this account and region.
 func (c *Checker) tags(ctx context.Context, references []external.Reference) (map[external.Reference]map[string]string, error) {
 	found := map[external.Reference]map[string]string{}
 	var arns []string
@@ -72,7 +72,8 @@ func (c *Checker) tags(ctx context.Context, references []external.Reference) (ma
 	return found, nil
 }
 
-// byName returns how the tags are read of a kind that the tagging API does not know by the names that are given, and of which service; nil: it does.
+// byName returns how the tags are read of a kind that the tagging API does not know by the names that are given, and of
+// which service; nil: it does.
 func (c *Checker) byName(kind string) (read func(ctx context.Context, name string) (map[string]string, error), service string) {
 	switch kind {
 	case InstanceProfile:

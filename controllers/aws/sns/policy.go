@@ -42,8 +42,8 @@ func (t *topic) refusePolicy(policy string) error {
 	return nil
 }
 
-// normalPolicy brings a policy into one form for comparing: IAM takes a text for a list of one, lists in any order, and for a principal
-// that is an account its number or its root user. What is no JSON stays as it is, and SNS says so.
+// normalPolicy brings a policy into one form for comparing: IAM takes a text for a list of one, lists in any order, and
+// for a principal that is an account its number or its root user. What is no JSON stays as it is, and SNS says so.
 func normalPolicy(policy string) string {
 	return normal(policy, func(v any) any { return plain(v, false) })
 }
@@ -69,7 +69,8 @@ func normal(text string, simplify func(any) any) string {
 
 var rootUser = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):root$`)
 
-// principals are the elements of a policy in which an account stands for its root user. Elsewhere, as in a condition, it does not.
+// principals are the elements of a policy in which an account stands for its root user. Elsewhere, as in a condition,
+// it does not.
 var principals = []string{"Principal", "NotPrincipal"}
 
 func plain(v any, principal bool) any {

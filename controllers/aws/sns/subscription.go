@@ -36,8 +36,8 @@ type delivery struct {
 	Scope  string `json:"filterPolicyScope,omitempty"`
 }
 
-// byAttributes is the scope that filters of ours are written for, and SNS's default: they speak of attributes of messages. MessageBody
-// would have them match other messages.
+// byAttributes is the scope that filters of ours are written for, and SNS's default: they speak of attributes of
+// messages. MessageBody would have them match other messages.
 const byAttributes = "MessageAttributes"
 
 // target is a queue to subscribe.
@@ -47,7 +47,8 @@ type target struct {
 	filter    string // as the spec has it
 }
 
-// scoped returns the delivery with the scope of its filter; "" is SNS's default. Without a filter it means nothing, and is left out.
+// scoped returns the delivery with the scope of its filter; "" is SNS's default. Without a filter it means nothing, and
+// is left out.
 func (d delivery) scoped(scope string) delivery {
 	if d.Scope = cmp.Or(scope, byAttributes); d.Filter == "" {
 		d.Scope = ""
@@ -202,8 +203,8 @@ func (t *topic) setSubscription(seen *topicState, queue string, c external.Chang
 	return actions
 }
 
-// settings returns the attributes of a queue's subscription that a change sets; all that are no default, of a new one. The filter is the
-// text of the spec.
+// settings returns the attributes of a queue's subscription that a change sets; all that are no default, of a new one.
+// The filter is the text of the spec.
 func (t *topic) settings(queue string, c external.Change) map[string]string {
 	var want, have delivery
 	_ = json.Unmarshal([]byte(c.To), &want)   // written by JSON

@@ -55,7 +55,7 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 	}
 }
 
-// Queues that wait for each other are told so, whoever of them is looked at, and whoever waits for one of them.
+// Queues that wait for each other say so, whichever of them one looks at, and so does each that waits for one of them.
 func TestDeadLetterQueuesInACircle(t *testing.T) {
 	names := func(name, dead string) *v1alpha1.SQSQueue {
 		return object(func(q *v1alpha1.SQSQueue) {

@@ -69,7 +69,8 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 // mostInChain bounds how far a chain of dead-letter queues is followed.
 const mostInChain = 100
 
-// circle returns an error if a queue that is waited for waits, over others or not, for itself or for obj: nothing of that comes to an end by itself.
+// circle returns an error if a queue that is waited for waits, over others or not, for itself or for obj: nothing of
+// that comes to an end by itself.
 func (q *queue) circle(ctx context.Context, obj, next *v1alpha1.SQSQueue) error {
 	chain := []string{obj.Name}
 	for len(chain) < mostInChain {

@@ -45,7 +45,7 @@ var errAddress = errors.New("no database of AWS is at such an address")
 // metadataV6 is where EC2's metadata and the Pod Identity agent answer by IPv6.
 var metadataV6 = netip.MustParsePrefix("fd00:ec2::/32")
 
-// allowed refuses addresses at which no database can be, but something that trusts whoever reaches it may.
+// allowed refuses addresses that no database has, but that something may have which trusts everybody who reaches it.
 func (d Dialer) allowed(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

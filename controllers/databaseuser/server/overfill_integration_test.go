@@ -64,7 +64,7 @@ func TestCommentsAndNamesThatFillADatabaseTakeNoMemory(t *testing.T) {
 		`DO $$ BEGIN EXECUTE format('COMMENT ON ROLE "`+a.Logins()[1]+`" IS %L', '`+a.comment()+` ' || repeat('x', 20000000)); END $$`,
 		`CREATE ROLE impostor`, `DO $$ BEGIN EXECUTE format('COMMENT ON ROLE impostor IS %L', '`+markPrefix+`x/y' || repeat('x', 20000000) || ' access=Read'); END $$`)
 	if len(done) > mostListed+4 || len(done) < mostListed {
-		t.Errorf("people are told %d things", len(done))
+		t.Errorf("%d things are reported as done", len(done))
 	}
 	if n := w.count(master, `SELECT count(*) FROM pg_class WHERE relname ~ '^many' AND has_table_privilege('`+a.Name+`', oid, 'SELECT')`); n != 2500 {
 		t.Errorf("it may read %d of 2500 tables", n)

@@ -121,7 +121,7 @@ type role struct {
 	path       bool // it looks for names where its own schema is not
 }
 
-// roleQuery reads no setting: whoever signs in may set its own, to texts of any length.
+// roleQuery reads no setting: anyone who signs in may set its own, to texts of any length.
 const roleQuery = `WITH settings AS (SELECT s.setrole, v FROM pg_db_role_setting s, unnest(s.setconfig) v WHERE s.setdatabase = 0)
 	SELECT rolname, left(COALESCE(shobj_description(oid, 'pg_authid'), ''), $3), rolcanlogin,
 		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v = 'role=' || $2),

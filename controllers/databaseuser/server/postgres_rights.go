@@ -66,7 +66,8 @@ func missing(ask, has []string) (all []string) {
 	return all
 }
 
-// ensurePresent brings the rights of an account to what is there to its access, page by page: applications make as many objects as they like.
+// ensurePresent brings the rights of an account to what is there to its access, page by page: applications make as many
+// objects as they like.
 func (p *postgresServer) ensurePresent(ctx context.Context, a Account) (done []string, err error) {
 	for after := (place{}); ; {
 		page, last, err := p.present(ctx, a, after)
@@ -87,8 +88,9 @@ func (p *postgresServer) ensurePresent(ctx context.Context, a Account) (done []s
 // place is where a page ends, in the order of sorts and names.
 type place struct{ sort, name string }
 
-// present asks for the objects of a page to which the rights differ: what is not the master user's, nor of a role that it is in, it cannot give rights to, and what is the account's own needs
-// none. The schema public belongs to the owner of the database from PostgreSQL 15 on.
+// present asks for the objects of a page to which the rights differ: what is not the master user's, nor of a role that
+// it is in, it cannot give rights to, and what is the account's own needs none. The schema public belongs to the owner
+// of the database from PostgreSQL 15 on.
 const present = `
 WITH me AS (SELECT oid FROM pg_roles WHERE rolname = $1), objects AS (
 	SELECT 'DATABASE' AS sort, format('%I', datname) AS name, datdba AS owner, datacl AS acl FROM pg_database WHERE datname = current_database()

@@ -11,8 +11,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// queues let one transaction at a time change the roles and rights of a server: two that grant rights in the same table, or to the same role, would
-// fail. One operator leads, so that it is enough to take turns here; a lock in the database could be held by whoever can sign in there.
+// queues let one transaction at a time change the roles and rights of a server: two that grant rights in the same
+// table, or to the same role, would fail. One operator leads, so that it is enough to take turns here; a lock in the
+// database could be held by anyone who can sign in there.
 var queues = struct {
 	sync.Mutex
 	of map[string]chan struct{}
@@ -71,7 +72,8 @@ func (p *postgresServer) transaction(ctx context.Context, work func() error) err
 func locked(err error) bool    { return err != nil && strings.Contains(err.Error(), pgLocked) }
 func overtaken(err error) bool { return err != nil && strings.Contains(err.Error(), pgInternal) }
 
-// insist runs work, and ends the connections of the roles if their locks hold it up: whoever may change its own password can lock its own role.
+// insist runs work, and ends the connections of the roles if their locks hold it up: anyone who may change its own
+// password can lock its own role.
 func (p *postgresServer) insist(ctx context.Context, roles []string, work func() error) (err error) {
 	for range mostTries {
 		if err = work(); !locked(err) && !overtaken(err) {

@@ -49,8 +49,8 @@ func pathsOf(actions ...external.Action) []string {
 	return slices.Compact(paths)
 }
 
-// settingsStandAlone spoils every two settings behind our back, and has AWS refuse one of them: the other is put right all the same, as a
-// repair, and the refusal names its path. Once AWS takes it, everything is in sync.
+// settingsStandAlone spoils every two settings behind our back, and has AWS refuse one of them: the other is put right
+// all the same, as a repair, and the refusal names its path. Once AWS takes it, everything is in sync.
 func (l laws[T, S]) settingsStandAlone(t *testing.T) {
 	t.Helper()
 	about := map[string][]string{} // the paths that each drift spoils

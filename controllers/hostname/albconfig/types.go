@@ -1,7 +1,7 @@
-// Package albconfig holds the one kind of the AWS Load Balancer Controller that Portico writes, LoadBalancerConfiguration
-// of gateway.k8s.aws/v1, with the fields that Portico reads or writes, and those of a listener that it only keeps: the API server knows the
-// listeners as one value, so that who writes one of them writes all. Other fields of the object stay, because Portico applies its own on
-// the server's side.
+// Package albconfig holds the one kind of the AWS Load Balancer Controller that Portico writes,
+// LoadBalancerConfiguration of gateway.k8s.aws/v1, with the fields that Portico reads or writes, and those of a
+// listener that it only keeps: the API server knows the listeners as one value, so that who writes one of them writes
+// all. Other fields of the object stay, because Portico applies its own on the server's side.
 //
 // +kubebuilder:object:generate=true
 // +groupName=gateway.k8s.aws

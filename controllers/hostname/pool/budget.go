@@ -11,14 +11,15 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Conditions of a PoolGateway that are False while hostnames are closed: for what their routes need, and for what they hold.
+// Conditions of a PoolGateway that are False while hostnames are closed: for what their routes need, and for what they
+// hold.
 const (
 	ConditionBudget = "WithinBudget"
 	ConditionRoutes = "RoutesServed"
 )
 
-// checkRoutes reads what the routes of each hostname ask for, and closes those that the load balancer must not have: of which it does
-// not take a rule, which need more than is kept for them, or which are suspected to have stopped it.
+// checkRoutes reads what the routes of each hostname ask for, and closes those that the load balancer must not have: of
+// which it does not take a rule, which need more than is kept for them, or which are suspected to have stopped it.
 func (r *reconciliation) checkRoutes(ctx context.Context) error {
 	var closed []v1alpha1.ClosedHostname
 	r.closed, r.demands = map[string]bool{}, map[string]demand{}
@@ -74,7 +75,8 @@ func textOf(c v1alpha1.ClosedHostname) string {
 	return fmt.Sprintf("%s of namespace %s needs %s", c.Hostname, c.Namespace, Exceeds(c.Needs, c.Budget))
 }
 
-// reportClosed names to admins the hostnames that are closed, and sends an event for each that was not, or for another reason.
+// reportClosed names to admins the hostnames that are closed, and sends an event for each that was not, or for another
+// reason.
 func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 	is := func(c v1alpha1.ClosedHostname) func(v1alpha1.ClosedHostname) bool {
 		return func(other v1alpha1.ClosedHostname) bool { return other.Claim == c.Claim }

@@ -19,8 +19,8 @@ const httpsPort = "HTTPS:443"
 // sslPolicy is the one that AWS recommends: TLS 1.2 and 1.3.
 const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 
-// attachCertificates tells the load balancer the certificates of all members. The API server knows the listeners as one value: those of
-// admins, and what they have set of ours, are written as they are now.
+// attachCertificates tells the load balancer the certificates of all members. The API server knows the listeners as one
+// value: those of admins, and what they have set of ours, are written as they are now.
 func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig.LoadBalancerConfiguration) error {
 	want := configuration(r.pg, r.arns(), have.Spec.ListenerConfigurations)
 	if !reflect.DeepEqual(want.Spec.ListenerConfigurations, have.Spec.ListenerConfigurations) {
@@ -33,8 +33,9 @@ func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig
 	return r.objects.Apply(ctx, want, &albconfig.LoadBalancerConfiguration{})
 }
 
-// configuration returns the whole of what the load balancer is told. The default certificate that there is stays so: another one each time that
-// a name comes first in the order would help nobody. Of the listeners that there are only our own settings of our own are changed.
+// configuration returns the whole of what the load balancer is told. The default certificate that there is stays so:
+// another one each time that a name comes first in the order would help nobody. Of the listeners that there are only
+// our own settings of our own are changed.
 func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig.ListenerConfiguration) *albconfig.LoadBalancerConfiguration {
 	all := slices.Clone(listeners)
 	at := slices.IndexFunc(all, func(l albconfig.ListenerConfiguration) bool { return l.ProtocolPort == httpsPort })
@@ -62,8 +63,8 @@ func (r *reconciliation) arns() []string {
 	return all
 }
 
-// readConfiguration returns the configuration that there is. If a certificate in it is to go, the members are read past the cache: it must
-// not be taken off because the cache does not know yet that it is wanted.
+// readConfiguration returns the configuration that there is. If a certificate in it is to go, the members are read past
+// the cache: it must not be taken off because the cache does not know yet that it is wanted.
 func (r *reconciliation) readConfiguration(ctx context.Context) (*albconfig.LoadBalancerConfiguration, error) {
 	have := &albconfig.LoadBalancerConfiguration{}
 	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(r.pg.Name), have)

@@ -13,17 +13,19 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// A load balancer that does not follow is tried again by its controller, and changes of all teams wait. When that lasts for longer than
-// Patience, the hostnames are suspects whose routes changed since it last followed. One at a time is closed. If the load balancer goes on,
-// it stays closed until its routes change; else it is opened again, and the next is tried. Each is tried once, so that nothing goes on for
-// ever when none of them is to blame. Nobody is closed while the controller is away, or AWS does not answer.
+// A load balancer that does not follow is tried again by its controller, and changes of all teams wait. When that lasts
+// for longer than Patience, the hostnames are suspects whose routes changed since it last followed. One at a time is
+// closed. If the load balancer goes on, it stays closed until its routes change; else it is opened again, and the next
+// is tried. Each is tried once, so that nothing goes on for ever when none of them is to blame. Nobody is closed while
+// the controller is away, or AWS does not answer.
 
 // standstills are the reasons of a pass that found the load balancer not to follow.
 var standstills = []string{
 	v1alpha1.ReasonChangesWait, v1alpha1.ReasonGatewayFailed, v1alpha1.ReasonGatewayPending, v1alpha1.ReasonRoutePending, v1alpha1.ReasonCertificatesPending,
 }
 
-// follow brings on what is known of how the load balancer follows, by the outcome of the pass, and returns that, to be looked at again in time.
+// follow brings on what is known of how the load balancer follows, by the outcome of the pass, and returns that, to be
+// looked at again in time.
 func (r *reconciliation) follow(ctx context.Context, outcome error) error {
 	s := &r.pg.Status
 	if len(r.members) == 0 || r.demands == nil {
@@ -75,7 +77,8 @@ func (r *reconciliation) noteFollowed() {
 	slices.SortFunc(f.Followed, func(a, b v1alpha1.HostnameRoutes) int { return cmp.Compare(a.Claim, b.Claim) })
 }
 
-// try closes the next suspect or opens the last, when it is time, and returns the wait with what there is to say and the time to look again.
+// try closes the next suspect or opens the last, when it is time, and returns the wait with what there is to say and
+// the time to look again.
 func (r *reconciliation) try(ctx context.Context, f *v1alpha1.PoolFollowing, wait *engine.WaitError) error {
 	now := r.Now()
 	p, err := r.Heartbeat.Pulse(ctx, now, r.Patience/2)
@@ -136,7 +139,8 @@ const (
 	minLook = time.Second
 )
 
-// nextSuspect returns the open hostname whose routes changed last since the load balancer followed, and that was not tried yet.
+// nextSuspect returns the open hostname whose routes changed last since the load balancer followed, and that was not
+// tried yet.
 func (r *reconciliation) nextSuspect(f *v1alpha1.PoolFollowing) *v1alpha1.HostnameRoutes {
 	var found *v1alpha1.HostnameRoutes
 	var changed time.Time
@@ -180,7 +184,8 @@ func (r *reconciliation) forgetBlamed() {
 	}
 }
 
-// forgetGone drops what is known of hostnames that are no members any more, so that the lists are never longer than there are members.
+// forgetGone drops what is known of hostnames that are no members any more, so that the lists are never longer than
+// there are members.
 func (r *reconciliation) forgetGone(f *v1alpha1.PoolFollowing) {
 	claims := r.claims()
 	gone := func(b v1alpha1.HostnameRoutes) bool { return !claims[b.Claim] }

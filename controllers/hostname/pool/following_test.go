@@ -176,7 +176,8 @@ func TestNobodyIsClosedForWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
-// The controller goes away in the middle of a trial: the suspect is opened, and is tried again when the controller is back.
+// The controller goes away in the middle of a trial: the suspect is opened, and is tried again when the controller is
+// back.
 func TestATrialEndsWhenTheControllerGoes(t *testing.T) {
 	s := newStandstill(t)
 	s.digests["a"] = "2"

@@ -229,7 +229,8 @@ func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
 	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "%s", says)
 }
 
-// Says returns what a condition says as part of a sentence: "Invalid: too many rules". Its message may be empty, or a sentence of its own.
+// Says returns what a condition says as part of a sentence: "Invalid: too many rules". Its message may be empty, or a
+// sentence of its own.
 func Says(c *metav1.Condition) string {
 	message := strings.TrimRight(strings.TrimSpace(c.Message), ".")
 	if message == "" {

@@ -10,11 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ControllerLease is the Lease by which one replica of the AWS Load Balancer Controller leads, in whichever namespace it runs.
+// ControllerLease is the Lease by which one replica of the AWS Load Balancer Controller leads, in whichever namespace
+// it runs.
 const ControllerLease = "aws-load-balancer-controller-leader"
 
-// Heartbeat knows whether the load balancer controller is at work: its Lease changes every few seconds. It compares what it sees with
-// what it saw before, and no clocks of different machines.
+// Heartbeat knows whether the load balancer controller is at work: its Lease changes every few seconds. It compares
+// what it sees with what it saw before, and no clocks of different machines.
 type Heartbeat struct {
 	// Reader reads past the cache: it is asked only while a load balancer stands still.
 	Reader client.Reader
@@ -33,7 +34,8 @@ type pulse struct {
 	unheard bool      // there is no Lease of its name
 }
 
-// Pulse looks at the Lease. A controller is at work if it renews that within the time; whether it does is known after two looks.
+// Pulse looks at the Lease. A controller is at work if it renews that within the time; whether it does is known after
+// two looks.
 func (h *Heartbeat) Pulse(ctx context.Context, now time.Time, within time.Duration) (pulse, error) { //nolint:revive // only this package reads it
 	list := &coordinationv1.LeaseList{}
 	if err := h.Reader.List(ctx, list, client.MatchingFields{"metadata.name": ControllerLease}); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// observeLoadBalancer looks at what AWS has. Until it has every certificate that is wanted, and no other, and the rules that the routes
-// ask for, it looks again soon.
+// observeLoadBalancer looks at what AWS has. Until it has every certificate that is wanted, and no other, and the rules
+// that the routes ask for, it looks again soon.
 func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error) {
 	s := &r.pg.Status
 	r.observed = true
@@ -51,7 +51,8 @@ func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error
 		s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups, v1alpha1.PoolTargetGroups), nil
 }
 
-// pendingRoutes returns what the load balancer controller has not taken up as it is now: a listener, or a route that is attached to one.
+// pendingRoutes returns what the load balancer controller has not taken up as it is now: a listener, or a route that is
+// attached to one.
 func (r *reconciliation) pendingRoutes(ctx context.Context) (string, error) {
 	for _, m := range r.members {
 		set := &gatewayv1.ListenerSet{}
@@ -70,7 +71,8 @@ func (r *reconciliation) pendingRoutes(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// otherRules returns a host for which the load balancer was last seen to have another number of rules than the routes ask for; "" if there is none.
+// otherRules returns a host for which the load balancer was last seen to have another number of rules than the routes
+// ask for; "" if there is none.
 func (r *reconciliation) otherRules() string {
 	have, known := r.ObservedTimes.hosts(r.pg.UID)
 	want := r.wantedRules()
@@ -82,7 +84,8 @@ func (r *reconciliation) otherRules() string {
 	return ""
 }
 
-// wantedRules returns how many rules the routes of the open hostnames ask for, by host. A route at two listeners has its rules once.
+// wantedRules returns how many rules the routes of the open hostnames ask for, by host. A route at two listeners has
+// its rules once.
 func (r *reconciliation) wantedRules() map[string]int {
 	routes, want := map[string]map[string]int{}, map[string]int{}
 	for _, m := range r.members {
@@ -105,8 +108,8 @@ func (r *reconciliation) wantedRules() map[string]int {
 	return want
 }
 
-// givenUp reports whether the load balancer has had other rules for so long that they are somebody else's: who makes rules by hand is not to
-// keep it from being looked at as one that follows.
+// givenUp reports whether the load balancer has had other rules for so long that they are somebody else's: who makes
+// rules by hand is not to keep it from being looked at as one that follows.
 func (r *reconciliation) givenUp() bool {
 	have, _ := r.ObservedTimes.hosts(r.pg.UID)
 	for host, n := range r.wantedRules() {
@@ -118,7 +121,8 @@ func (r *reconciliation) givenUp() bool {
 	return c != nil && c.Status == metav1.ConditionFalse && r.Now().Sub(c.LastTransitionTime.Time) > r.Patience/2
 }
 
-// pollInterval returns how soon the load balancer is looked at again: the more seldom, the longer it lacks what is wanted.
+// pollInterval returns how soon the load balancer is looked at again: the more seldom, the longer it lacks what is
+// wanted.
 func (r *reconciliation) pollInterval() time.Duration {
 	const first, last = 2 * time.Second, 30 * time.Second
 	c := meta.FindStatusCondition(r.pg.Status.Conditions, v1alpha1.StepLoadBalancer)
@@ -157,8 +161,8 @@ func toInt32(n int) int32 {
 
 // ObservedTimes remembers when load balancers were last looked at.
 type ObservedTimes struct {
-	// MaxAge is how long one that has what is wanted is not looked at again, however often its PoolGateway is: with each
-	// hostname that comes or goes.
+	// MaxAge is how long one that has what is wanted is not looked at again, however often its PoolGateway is: with
+	// each hostname that comes or goes.
 	MaxAge time.Duration
 
 	at sync.Map

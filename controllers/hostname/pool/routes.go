@@ -109,8 +109,8 @@ func listRoutes(ctx context.Context, from client.Reader, gateways, claim, namesp
 	return all, nil
 }
 
-// Needs returns what the routes of a namespace need of the load balancer for the hostname of the ListenerSet named claim.
-// It counts what they ask for, which stays the same while the listener is closed.
+// Needs returns what the routes of a namespace need of the load balancer for the hostname of the ListenerSet named
+// claim. It counts what they ask for, which stays the same while the listener is closed.
 func Needs(ctx context.Context, from client.Reader, gateways, claim, namespace, hostname string) (v1alpha1.LoadBalancerBudget, error) {
 	d, err := readDemand(ctx, from, gateways, member{claim: claim, namespace: namespace, hostname: hostname})
 	return d.needs, err
@@ -208,8 +208,8 @@ func (r *teamRoute) hosts(listener dnsname.Name) []string {
 	return slices.Compact(all)
 }
 
-// count returns how many rules the route needs for each host, one for each match, and adds its target groups: the controller makes one
-// for each route, Service and port.
+// count returns how many rules the route needs for each host, one for each match, and adds its target groups: the
+// controller makes one for each route, Service and port.
 func (r *teamRoute) count(groups map[string]bool) (rules int) {
 	for _, one := range r.rules {
 		rules += max(one.matches, 1)
@@ -231,7 +231,8 @@ func (r *teamRoute) group(b gatewayv1.BackendRef) string {
 	return fmt.Sprintf("%s %s/%s:%d", r, namespace, b.Name, port)
 }
 
-// accepted returns what the load balancer controller says of the route at the ListenerSet as it is now; nil while it says nothing.
+// accepted returns what the load balancer controller says of the route at the ListenerSet as it is now; nil while it
+// says nothing.
 func (r *teamRoute) accepted(gateways, claim string) *metav1.Condition {
 	for i := range r.status {
 		s := &r.status[i]

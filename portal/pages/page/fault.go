@@ -239,7 +239,7 @@ func rightOf(e *cluster.ForbiddenError) string {
 }
 
 // missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text of
-// whoever made the link: there is none where no namespace can have the name.
+// anyone who made the link: there is none where no namespace can have the name.
 func missing(e *cluster.ForbiddenError) []views.Choice {
 	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
 	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {

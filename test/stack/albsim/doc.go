@@ -23,6 +23,6 @@
 //   - the Lease aws-load-balancer-controller-leader is renewed while it runs;
 //   - a Gateway with routes attached is not deleted before these are gone.
 //
-// It does not: discover certificates by hostname, register targets, make security groups, rewrite requests, read other fields of
-// LoadBalancerConfiguration, or serve a single request.
+// It does not: discover certificates by hostname, register targets, make security groups, rewrite requests, read other
+// fields of LoadBalancerConfiguration, or serve a single request.
 package albsim

@@ -216,7 +216,8 @@ func (b *balancers) makeGroup(ctx context.Context, m *model, name, vpc string, h
 	return nil
 }
 
-// namedGroups finds the target groups that routes name by their name in the account. One that is not there fails the model.
+// namedGroups finds the target groups that routes name by their name in the account. One that is not there fails the
+// model.
 func (b *balancers) namedGroups(ctx context.Context, m *model) (map[string]string, error) { //nolint:gocognit // a walk through rules and backends
 	found := map[string]string{}
 	for i := range m.Listeners {

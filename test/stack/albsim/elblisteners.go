@@ -103,7 +103,8 @@ func like(l *elbtypes.Listener, protocol elbtypes.ProtocolEnum, policy *string, 
 }
 
 // exchange detaches the certificates that are too much, and then attaches those that are missing, one by one as the
-// controller does: who goes over the limit has lost the others by then. The default one is attached once more beside the others.
+// controller does: who goes over the limit has lost the others by then. The default one is attached once more beside
+// the others.
 func (b *balancers) exchange(ctx context.Context, listener string, wanted []string) error {
 	have, err := b.certificates(ctx, listener)
 	if err != nil {

@@ -23,8 +23,9 @@ type ruleChanges struct {
 	remove []*elbtypes.Rule
 }
 
-// makeRules gives the listener its rules: priority 1 is the first. It does so in the controller's order, and stops at the first refusal:
-// what is right but for its place is moved, what is in another's place becomes that, and only then are rules made and removed.
+// makeRules gives the listener its rules: priority 1 is the first. It does so in the controller's order, and stops at
+// the first refusal: what is right but for its place is moved, what is in another's place becomes that, and only then
+// are rules made and removed.
 func (b *balancers) makeRules(ctx context.Context, m *model, p *portModel, listener string, have *built) error {
 	found, err := b.rules(ctx, listener)
 	if err != nil {
@@ -98,7 +99,8 @@ func (b *balancers) moveRules(ctx context.Context, to map[string]int32) error {
 	return err
 }
 
-// createAndRemove makes the rules that are missing before it removes any. At the limit it removes one for each that it makes.
+// createAndRemove makes the rules that are missing before it removes any. At the limit it removes one for each that it
+// makes.
 func (b *balancers) createAndRemove(ctx context.Context, m *model, p *portModel, listener string, c ruleChanges, have *built) error {
 	full := false
 	for len(c.create) > 0 || len(c.remove) > 0 {

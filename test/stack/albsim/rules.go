@@ -121,8 +121,8 @@ func (m *model) rule(t *topology, c *candidate) ruleModel {
 	return rule
 }
 
-// forward sends to the target group of a port of a Service: one of its own for each route. One that a route names by its name is
-// taken wherever it is in the account.
+// forward sends to the target group of a port of a Service: one of its own for each route. One that a route names by
+// its name is taken wherever it is in the account.
 func (m *model) forward(t *topology, r *route, b gatewayv1.BackendRef) forward {
 	if text(b.Kind) == targetGroupName {
 		return forward{Group: string(b.Name), Named: true, Weight: weightOf(b)}
@@ -143,8 +143,8 @@ func weightOf(b gatewayv1.BackendRef) int32 {
 // mostWeight is the controller's own limit.
 const mostWeight = 999
 
-// unloadable returns why the controller cannot read the routes that are attached to the Gateway. It then says nothing at all: neither of the
-// Gateway, nor of its listeners, nor of any route that it takes.
+// unloadable returns why the controller cannot read the routes that are attached to the Gateway. It then says nothing
+// at all: neither of the Gateway, nor of its listeners, nor of any route that it takes.
 func (t *topology) unloadable() error { //nolint:gocognit // a walk through routes, rules and backends
 	for _, l := range t.listeners {
 		for _, a := range l.attached {
