@@ -26,6 +26,7 @@ type listener struct {
 	ARN          string `xml:"ListenerArn"`
 	LoadBalancer string `xml:"LoadBalancerArn"`
 	Port         string
+	Protocol     string
 	Certificates []string `xml:"Certificates>member>CertificateArn"` // in moto all, the default one first
 }
 

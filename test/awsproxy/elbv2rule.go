@@ -23,14 +23,19 @@ func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
 	}
 	// arn:...:listener/app/NAME/ID/LISTENER, and :listener-rule/ with a RULE after
 	modified := x.form.Get("RuleArn")
-	balancer := strings.Replace(x.form.Get("ListenerArn"), ":listener/", ":loadbalancer/", 1)
+	at := x.form.Get("ListenerArn")
 	if modified != "" {
-		balancer = strings.Replace(modified[:max(0, strings.LastIndex(modified, "/"))], ":listener-rule/", ":loadbalancer/", 1)
+		at = strings.Replace(modified[:max(0, strings.LastIndex(modified, "/"))], ":listener-rule/", ":listener/", 1)
 	}
-	balancer = balancer[:max(0, strings.LastIndex(balancer, "/"))]
+	balancer := strings.Replace(at[:max(0, strings.LastIndex(at, "/"))], ":listener/", ":loadbalancer/", 1)
 	listeners, err := s.listeners(ctx, x.call.Account, x.call.Region, balancer)
 	if err != nil {
 		return nil, err
+	}
+	for i := range listeners {
+		if why := wrongAt(&listeners[i], x.form); listeners[i].ARN == at && why != "" {
+			return x.fail(http.StatusBadRequest, "InvalidLoadBalancerAction", why), nil
+		}
 	}
 	return s.refuseTargets(ctx, x, listeners, modified)
 }

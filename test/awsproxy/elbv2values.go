@@ -46,8 +46,8 @@ func wrongCondition(form url.Values) string { //nolint:gocognit // a list of wha
 	values, of, wildcards := 0, map[string]int{}, 0
 	for name := range form {
 		value := form.Get(name)
-		if nameOfField.MatchString(name) && (len(value) > maxHeaderName || !headerName.MatchString(value)) {
-			return fmt.Sprintf("The HTTP header name '%.60s' is not valid; the limit is '%d'", value, maxHeaderName)
+		if why := wrongHeaderName(name, value); why != "" {
+			return why
 		}
 		m := conditionIn.FindStringSubmatch(name)
 		if m == nil {
@@ -72,6 +72,20 @@ func wrongCondition(form url.Values) string { //nolint:gocognit // a list of wha
 	}
 	if values > maxValuesOfRule || wildcards > maxWildcardsOfRule {
 		return fmt.Sprintf("A rule can have '%d' condition values and '%d' wildcards", maxValuesOfRule, maxWildcardsOfRule)
+	}
+	return ""
+}
+
+// wrongHeaderName tells of a field that names a header which cannot be compared. AWS: HttpHeaderConditionConfig, "You
+// can't use an HTTP header condition to specify the host header".
+func wrongHeaderName(field, value string) string {
+	switch {
+	case !nameOfField.MatchString(field):
+		return ""
+	case strings.EqualFold(value, "host"):
+		return "An HTTP header condition cannot specify the host header"
+	case len(value) > maxHeaderName || !headerName.MatchString(value):
+		return fmt.Sprintf("The HTTP header name '%.60s' is not valid; the limit is '%d'", value, maxHeaderName)
 	}
 	return ""
 }
@@ -107,24 +121,46 @@ func wrongAction(form url.Values) string {
 	return wrongRedirect(form)
 }
 
-// wrongRedirect tells of a redirect that leads to where the request came from, and of a status that is none of a
-// redirect.
+const redirectConfig = "Actions.member.1.RedirectConfig."
+
+// wrongRedirect tells of a redirect by a status that is none of a redirect, or to what is none of an address. AWS:
+// RedirectActionConfig.
 func wrongRedirect(form url.Values) string {
-	const config = "Actions.member.1.RedirectConfig."
-	status := form.Get(config + "StatusCode")
+	status := form.Get(redirectConfig + "StatusCode")
 	if status == "" {
 		return ""
 	}
 	if status != "HTTP_301" && status != "HTTP_302" {
 		return "The redirect status code '" + status + "' must be one of 'HTTP_301, HTTP_302'"
 	}
-	if path := form.Get(config + "Path"); path != "" && (len(path) > maxValue || !strings.HasPrefix(path, "/")) {
+	if path := form.Get(redirectConfig + "Path"); path != "" && (len(path) > maxValue || !strings.HasPrefix(path, "/")) {
 		return fmt.Sprintf("The redirect path '%.60s' is not valid", path)
 	}
-	for field, same := range map[string]string{"Protocol": "#{protocol}", "Host": "#{host}", "Port": "#{port}", "Path": "/#{path}"} {
-		if v := form.Get(config + field); v != "" && v != same {
-			return ""
-		}
+	if host := form.Get(redirectConfig + "Host"); len(host) > maxValue {
+		return fmt.Sprintf("The redirect host '%.60s…' contains too many characters; the limit is '%d'", host, maxValue)
 	}
-	return "At least one of the protocol, host, port and path of a redirect must differ from the request"
+	return ""
+}
+
+// wrongAt tells of a redirect that cannot be at the listener: from HTTPS to HTTP, or to where the request came from. AWS:
+// RedirectActionConfig, "You can't redirect HTTPS to HTTP"; the loop is in kubernetes-sigs/aws-load-balancer-controller
+// issue 487.
+func wrongAt(l *listener, form url.Values) string {
+	if form.Get(redirectConfig+"StatusCode") == "" {
+		return ""
+	}
+	to := func(field, variable, own string) string {
+		if v := form.Get(redirectConfig + field); v != "" && v != variable {
+			return v
+		}
+		return own
+	}
+	protocol := to("Protocol", "#{protocol}", l.Protocol)
+	switch {
+	case l.Protocol == "HTTPS" && protocol == "HTTP":
+		return "The redirect configuration is not valid because it redirects HTTPS to HTTP"
+	case protocol == l.Protocol && to("Port", "#{port}", l.Port) == l.Port && to("Host", "#{host}", "") == "" && to("Path", "/#{path}", "") == "":
+		return "The redirect configuration is not valid because it creates a loop"
+	}
+	return ""
 }

@@ -27,6 +27,8 @@ func TestSharedHostnames(t *testing.T) {
 		{"of a wildcard route the listener's name stays", "a.example.com", []string{"*.example.com"}, []string{"a.example.com"}},
 		{"of two wildcards the longer stays", "*.example.com", []string{"*.b.example.com"}, []string{"*.b.example.com"}},
 		{"of two wildcards the listener's may be the longer", "*.b.example.com", []string{"*.example.com"}, []string{"*.b.example.com"}},
+		{"a name that is none in DNS's table", "*.example.com", []string{"pr--7.example.com", "xn--a.example.com"}, []string{"pr--7.example.com", "xn--a.example.com"}},
+		{"a label that is too long", "*.example.com", []string{strings.Repeat("a", 64) + ".example.com", strings.Repeat("b", 63) + ".example.com"}, []string{strings.Repeat("b", 63) + ".example.com"}},
 		{"nothing in common", "a.example.com", []string{"b.example.com"}, nil},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {

@@ -46,7 +46,8 @@ func names(ref gatewayv1.ParentReference, l *listener) bool {
 	return (ref.SectionName == nil || *ref.SectionName == l.name) && (ref.Port == nil || *ref.Port == l.port)
 }
 
-// shared returns the hostnames of both a listener and a route: of two that overlap, the narrower. "" means every name.
+// shared returns the hostnames of both a listener and a route: of two that overlap, the narrower. "" means every name. The
+// controller passes over a hostname of a route that has a label of more than 63 characters.
 func shared(listener string, route []string) []string {
 	if len(route) == 0 {
 		return []string{listener}
@@ -54,6 +55,7 @@ func shared(listener string, route []string) []string {
 	var both []string
 	for _, name := range route {
 		switch {
+		case slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longestLabel }):
 		case listener == "" || listener == name || covers(listener, name):
 			both = append(both, name)
 		case covers(name, listener):
@@ -63,6 +65,9 @@ func shared(listener string, route []string) []string {
 	slices.Sort(both)
 	return slices.Compact(both)
 }
+
+// longestLabel of a hostname. Controller: routeutils/utils.go, IsHostNameInValidFormat.
+const longestLabel = 63
 
 // covers reports whether name lies below the wildcard, at any depth.
 func covers(wildcard, name string) bool {
