@@ -32,6 +32,13 @@ const (
 	MaxWeight = 999
 )
 
+// httpsPort is that of the only listener for routes of teams: a redirect to it, without more, is a loop. AWS:
+// RedirectActionConfig, "you must modify at least one of protocol, port, hostname or path".
+const httpsPort = 443
+
+// hostHeader is the name of the header that no condition of a header can have. AWS: HttpHeaderConditionConfig.
+const hostHeader = `^(?i:host)$`
+
 // Characters, as they stand in brackets of a regular expression.
 const (
 	// pathCharacters of a path pattern. AWS: PathPatternConditionConfig.

@@ -22,6 +22,54 @@ func (t oneNumber) cel(part string) string {
 	return absent(part, t.field) + part + "." + t.field + " in [" + strings.Trim(strings.ReplaceAll(fmt.Sprint(t.numbers), " ", ", "), "[]") + "]"
 }
 
+// otherNumber passes what has in the field another number than this.
+type otherNumber struct {
+	field  string
+	number int64
+}
+
+func (t otherNumber) holds(part any) bool {
+	v, ok := find(part, t.field)
+	return ok && v != t.number
+}
+
+func (t otherNumber) cel(part string) string {
+	return fmt.Sprintf("%s && %s.%s != %d", present(part, t.field), part, t.field, t.number)
+}
+
+// distinct passes a rule whose backends differ in name, port or namespace. One without a namespace may be of any. Of a
+// Service and port the controller makes one target group. Controller: model/model_build_target_group.go.
+type distinct struct{}
+
+func (distinct) holds(part any) bool {
+	all := list(part, ofBackends)
+	for i := range all {
+		if slices.ContainsFunc(all[:i], func(other any) bool { return sameBackend(all[i], other) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameBackend(a, b any) bool {
+	same := func(field string) bool {
+		x, _ := find(a, field)
+		y, _ := find(b, field)
+		return x == y
+	}
+	_, ours := find(a, "namespace")
+	_, theirs := find(b, "namespace")
+	return same("name") && same("port") && (same("namespace") || !ours || !theirs)
+}
+
+func (distinct) cel(part string) string {
+	b, c := part+part[:1], part+part[:1]+part[:1]
+	port := func(of string) string { return fmt.Sprintf("(has(%[1]s.port) ? %[1]s.port : 0)", of) }
+	same := fmt.Sprintf("%[1]s.name == %[2]s.name && %[3]s == %[4]s && (!has(%[1]s.namespace) || !has(%[2]s.namespace) || %[1]s.namespace == %[2]s.namespace)",
+		b, c, port(b), port(c))
+	return fmt.Sprintf("%[1]s%[2]s.%[3]s.all(%[4]s, %[2]s.%[3]s.exists_one(%[5]s, %[6]s))", absent(part, ofBackends), part, ofBackends, b, c, same)
+}
+
 // joined passes a match whose gRPC service and method fit into a path together.
 type joined struct{}
 

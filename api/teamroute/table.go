@@ -27,9 +27,9 @@ type row struct {
 	says, shows string
 }
 
-// onlyNew are rows about what some load balancers take and nobody can check before all teams depend on it. Admission
-// refuses it of new routes; a hostname whose route has it from before answers, and is not closed for that.
-var onlyNew = []string{"pathType", "headerType", "queryType"}
+// onlyNew are rows about what some load balancers take, or might, and nobody can check before all teams depend on it.
+// Admission refuses it of new routes; a hostname whose route has it from before answers, and is not closed for that.
+var onlyNew = []string{"pathType", "headerType", "queryType", "redirectLoop", "repeatedBackend"}
 
 var (
 	both     = []string{HTTP, GRPC}
@@ -52,6 +52,11 @@ var rows = []row{
 		fmt.Sprintf("a rule has more than %d backends, which the load balancer takes. Use fewer", MaxTargetGroups), "",
 	},
 	{
+		"repeatedBackend", both, ofRules,
+		distinct{},
+		"a rule names a Service and port twice, which the load balancer may refuse. Name it once, with the weight of both; if they are of two namespaces, name the namespace of each", "",
+	},
+	{
 		"filter", onlyHTTP, ofFilters,
 		oneOf{"type", []string{"RequestRedirect", "URLRewrite"}},
 		"the load balancer has no filter {}; it has RequestRedirect and URLRewrite. Take the filter out, and do in your app what it should do", "type",
@@ -71,7 +76,25 @@ var rows = []row{
 		where{"type", "RequestRedirect", some{[]string{
 			"requestRedirect.scheme", "requestRedirect.hostname", "requestRedirect.port", "requestRedirect.path.replaceFullPath",
 		}}},
-		"a redirect leads to where the request came from, which the load balancer refuses. Set its scheme, hostname, port or path.replaceFullPath", "",
+		"a redirect leads to where the request came from, which the load balancer refuses. Set its hostname, path.replaceFullPath, or a port other than 443", "",
+	},
+	{
+		"redirectScheme", onlyHTTP, ofFilters,
+		where{"type", "RequestRedirect", oneOf{"requestRedirect.scheme", []string{"https"}}},
+		"a redirect leads to the scheme {}, which the load balancer refuses of an HTTPS listener. Leave the scheme out", "requestRedirect.scheme",
+	},
+	{
+		"redirectHost", onlyHTTP, ofFilters,
+		where{"type", "RequestRedirect", text{"requestRedirect.hostname", "", MaxValue}},
+		fmt.Sprintf("a redirect leads to the hostname {}, which is longer than the %d characters that the load balancer takes. Use a shorter one", MaxValue), "requestRedirect.hostname",
+	},
+	{
+		"redirectLoop", onlyHTTP, ofFilters,
+		where{"type", "RequestRedirect", either{
+			some{[]string{"requestRedirect.hostname", "requestRedirect.path.replaceFullPath"}}, otherNumber{"requestRedirect.port", httpsPort},
+		}},
+		"a redirect leads from HTTPS to HTTPS at the same hostname and path, a loop which the load balancer refuses. Set its hostname, path.replaceFullPath, or a port other than 443; " +
+			"requests by HTTP are redirected to HTTPS already", "",
 	},
 	{"redirectPath", onlyHTTP, ofFilters, target("requestRedirect.path"), "the path of a redirect " + targetSays, ""},
 	{"rewritePath", onlyHTTP, ofFilters, target("urlRewrite.path"), "the path of a rewrite " + targetSays, ""},
@@ -104,6 +127,11 @@ var rows = []row{
 		"queryType", onlyHTTP, ofMatches,
 		each{"queryParams", oneOf{"type", []string{"Exact"}}},
 		"a regular expression for a query parameter cannot be checked before all teams depend on it. Use the type Exact", "",
+	},
+	{
+		"hostHeader", both, ofMatches,
+		each{"headers", noneLike{"name", hostHeader}},
+		"the header Host is not one that the load balancer compares. Take it out, and name the hostname in spec.hostnames", "",
 	},
 	{
 		"header", both, ofMatches,

@@ -69,6 +69,19 @@ func (t text) cel(part string) string {
 	return absent(part, t.field) + size
 }
 
+// noneLike passes what lacks the field, or has a text in it that does not match.
+type noneLike struct{ field, pattern string }
+
+func (t noneLike) holds(part any) bool {
+	v, _ := find(part, t.field)
+	s, _ := v.(string)
+	return !compiled(t.pattern).MatchString(s)
+}
+
+func (t noneLike) cel(part string) string {
+	return fmt.Sprintf(`%s!%s.%s.matches(r"""%s""")`, absent(part, t.field), part, t.field, t.pattern)
+}
+
 // atMost passes what lacks the field, or has no greater number in it.
 type atMost struct {
 	field string
@@ -127,6 +140,15 @@ func (t some) cel(part string) string {
 	return strings.Join(all, " || ")
 }
 
+// either passes what passes one of the tests.
+type either []test
+
+func (t either) holds(part any) bool {
+	return slices.ContainsFunc(t, func(one test) bool { return one.holds(part) })
+}
+
+func (t either) cel(part string) string { return joinTests(t, part, " || ") }
+
 // all passes what passes every test.
 type all []test
 
@@ -134,12 +156,14 @@ func (t all) holds(part any) bool {
 	return !slices.ContainsFunc(t, func(one test) bool { return !one.holds(part) })
 }
 
-func (t all) cel(part string) string {
-	texts := make([]string, len(t))
-	for i, one := range t {
+func (t all) cel(part string) string { return joinTests(t, part, " && ") }
+
+func joinTests(tests []test, part, by string) string {
+	texts := make([]string, len(tests))
+	for i, one := range tests {
 		texts[i] = "(" + one.cel(part) + ")"
 	}
-	return strings.Join(texts, " && ")
+	return strings.Join(texts, by)
 }
 
 // where passes what has another value in the field, and else goes by the test.

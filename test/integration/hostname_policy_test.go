@@ -61,6 +61,14 @@ func matching(r *gatewayv1.HTTPRoute, n int) *gatewayv1.HTTPRoute {
 	return r
 }
 
+// twice gives the route a second parent.
+func twice(r *gatewayv1.HTTPRoute) *gatewayv1.HTTPRoute {
+	other := *r.Spec.ParentRefs[0].DeepCopy()
+	other.Name = "dc-2"
+	r.Spec.ParentRefs = append(r.Spec.ParentRefs, other)
+	return r
+}
+
 // The policy keeps routes of teams to what their HostnameGrant allows, whoever writes them.
 func TestRoutesAreKeptToTheGrant(t *testing.T) {
 	c := admin(t)
@@ -92,7 +100,9 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 		"no hostname, and another's set":   {routeOf(ns, "g", &v1alpha1.HostnameParentRef{Kind: "ListenerSet", Namespace: ns, Name: "mine", SectionName: "https"}), "a route needs spec.hostnames"},
 		"no hostname and no parent":        {routeOf(ns, "h", nil), ""},
 		"three matches":                    {matching(routeOf(ns, "i", ours, "shop.example"), 3), ""},
-		"four matches":                     {matching(routeOf(ns, "j", ours, "shop.example"), 4), "this route needs 4 rules of a load balancer that other teams use too, one for each match, and the HostnameGrant of this namespace allows 3 for a hostname"},
+		"four matches":                     {matching(routeOf(ns, "j", ours, "shop.example"), 4), "this route needs 4 rules of a load balancer that other teams use too, one for each match and hostname, and the HostnameGrant of this namespace allows 3 for a hostname"},
+		"two matches at two names":         {matching(routeOf(ns, "l", ours, "a.shop.example", "b.shop.example"), 2), "this route needs 4 rules"},
+		"two matches at two listeners":     {twice(matching(routeOf(ns, "m", ours, "a.shop.example", "b.shop.example"), 2)), ""},
 		"four on a Gateway of one's own":   {matching(routeOf(ns, "k", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: ns, Name: "mine", SectionName: "https"}, "shop.example"), 4), ""},
 	} {
 		err := dev.Create(t.Context(), row.route)

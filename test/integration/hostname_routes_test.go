@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,14 @@ func judgedRoutes() map[string]struct {
 	says string
 } {
 	type edits = []func(*gatewayv1.HTTPRouteRule)
-	https, query := "https", func(value string) func(*gatewayv1.HTTPRouteRule) {
+	https, http, hostname, long := "https", "http", gatewayv1.PreciseHostname("other.example"), gatewayv1.PreciseHostname(strings.Repeat("a.", 65)+"example")
+	again := func(edit func(*gatewayv1.BackendRef)) func(*gatewayv1.HTTPRouteRule) {
+		return func(r *gatewayv1.HTTPRouteRule) {
+			r.BackendRefs = append(r.BackendRefs, *r.BackendRefs[0].DeepCopy())
+			edit(&r.BackendRefs[1].BackendRef)
+		}
+	}
+	query := func(value string) func(*gatewayv1.HTTPRouteRule) {
 		return func(r *gatewayv1.HTTPRouteRule) {
 			r.Matches = []gatewayv1.HTTPRouteMatch{{QueryParams: []gatewayv1.HTTPQueryParamMatch{{Name: "q", Value: value}}}}
 		}
@@ -125,15 +133,32 @@ func judgedRoutes() map[string]struct {
 		"somebody's target group":      {edits{ofKind("TargetGroupName")}, "a backend of kind TargetGroupName cannot be used"},
 		"a Gateway as a backend":       {edits{ofKind("Gateway")}, "a backend of kind Gateway cannot be used"},
 		"six backends": {edits{func(r *gatewayv1.HTTPRouteRule) {
-			for range 5 {
-				r.BackendRefs = append(r.BackendRefs, r.BackendRefs[0])
+			for i := range 5 {
+				r.BackendRefs = append(r.BackendRefs, *r.BackendRefs[0].DeepCopy())
+				r.BackendRefs[i+1].Name = gatewayv1.ObjectName(fmt.Sprintf("app-%d", i))
 			}
 		}}, "a rule has more than 5 backends"},
-		"a redirect to https":          {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Scheme: &https})}, ""},
+		"one Service twice":            {edits{again(func(*gatewayv1.BackendRef) {})}, "a rule names a Service and port twice"},
+		"one Service at two ports":     {edits{again(func(b *gatewayv1.BackendRef) { b.Port = new(gatewayv1.PortNumber(81)) })}, ""},
+		"a Service of whose namespace": {edits{again(func(b *gatewayv1.BackendRef) { b.Namespace = new(gatewayv1.Namespace("other")) })}, "a rule names a Service and port twice"},
+		"one name in two namespaces": {edits{func(r *gatewayv1.HTTPRouteRule) { r.BackendRefs[0].Namespace = new(gatewayv1.Namespace("one")) }, again(func(b *gatewayv1.BackendRef) {
+			b.Namespace = new(gatewayv1.Namespace("other"))
+		})}, ""},
+		"the host as a header": {edits{headersOf("a"), func(r *gatewayv1.HTTPRouteRule) { r.Matches[0].Headers[0].Name = "hOst" }}, "the header Host is not one that the load balancer compares"},
+		"a host of one's own":  {edits{headersOf("a"), func(r *gatewayv1.HTTPRouteRule) { r.Matches[0].Headers[0].Name = "X-Host" }}, ""},
+		"a redirect to https":  {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Scheme: &https})}, "a loop which the load balancer refuses"},
+		"a redirect to port 443": {
+			edits{pathOf("PathPrefix", "/old"), redirectOf(gatewayv1.HTTPRequestRedirectFilter{Port: new(gatewayv1.PortNumber(443)), Path: prefixed("/new")})},
+			"a loop which the load balancer refuses",
+		},
+		"a redirect to port 8443":      {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Port: new(gatewayv1.PortNumber(8443))})}, ""},
+		"a redirect to another host":   {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Scheme: &https, Hostname: &hostname})}, ""},
+		"a redirect to http":           {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Scheme: &http, Hostname: &hostname})}, "a redirect leads to the scheme http, which"},
+		"a redirect to a long host":    {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Hostname: &long})}, "which is longer than the 128 characters that the load balancer takes"},
 		"a redirect to a path":         {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Path: replaced("/new")})}, ""},
 		"a wildcard in a redirect":     {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Path: replaced("/a*")})}, "the path of a redirect is not one"},
 		"a redirect to the same":       {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{})}, "a redirect leads to where the request came from"},
-		"a redirect for ever by 308":   {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Scheme: &https, StatusCode: &moved})}, "301 or 302, and not 308"},
+		"a redirect for ever by 308":   {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Hostname: &hostname, StatusCode: &moved})}, "301 or 302, and not 308"},
 		"a rewrite":                    {edits{rewriteOf(replaced("/new"))}, ""},
 		"a rewrite of a prefix":        {edits{pathOf("PathPrefix", "/old"), rewriteOf(prefixed("/new"))}, ""},
 		"a rewrite of a prefix with +": {edits{pathOf("PathPrefix", "/o++d"), rewriteOf(prefixed("/new"))}, "replaces the prefix of a path that has a character"},
@@ -145,6 +170,9 @@ func judgedRoutes() map[string]struct {
 		"origins of a browser (CORS)":  {edits{filterOf(gatewayv1.HTTPRouteFilter{Type: "CORS", CORS: &gatewayv1.HTTPCORSFilter{AllowOrigins: []gatewayv1.CORSOrigin{"https://a.example"}}})}, "the load balancer has no filter CORS"},
 	}
 }
+
+// onlyOfNewRoutes are texts about what may work for somebody today: hostnames of routes that have it are not closed.
+var onlyOfNewRoutes = []string{"cannot be checked", "a loop which the load balancer refuses", "names a Service and port twice"}
 
 // The API server and the operator go by one table.
 func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
@@ -165,7 +193,7 @@ func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
 		route = forwarding(d.ns, "judged", parent, "a."+d.name, row.edit...)
 		asDefaulted(route)
 		says := row.says
-		if strings.Contains(says, "cannot be checked") { // what may work for somebody today is refused of new routes alone
+		if slices.ContainsFunc(onlyOfNewRoutes, func(text string) bool { return strings.Contains(says, text) }) {
 			says = ""
 		}
 		if fault, err := teamroute.Judge(teamroute.HTTP, &route.Spec); err != nil || (fault == "") != (says == "") || !strings.Contains(fault, says) {
@@ -219,6 +247,7 @@ func judgeGRPC(t *testing.T, dev client.Client, d domain, parent *v1alpha1.Hostn
 		"a weight of 1000": {gatewayv1.GRPCRouteRule{BackendRefs: []gatewayv1.GRPCBackendRef{{BackendRef: gatewayv1.BackendRef{
 			BackendObjectReference: gatewayv1.BackendObjectReference{Name: "app", Port: new(gatewayv1.PortNumber(80))}, Weight: new(int32(1000)),
 		}}}}, "the weight 1000 of a backend"},
+		"the host as a header": {gatewayv1.GRPCRouteRule{Matches: []gatewayv1.GRPCRouteMatch{{Headers: []gatewayv1.GRPCHeaderMatch{{Name: "Host", Value: "1"}}}}}, "the header Host is not one"},
 		"five headers": {gatewayv1.GRPCRouteRule{Matches: []gatewayv1.GRPCRouteMatch{{Headers: []gatewayv1.GRPCHeaderMatch{
 			{Name: "a", Value: "1"}, {Name: "b", Value: "1"}, {Name: "c", Value: "1"}, {Name: "d", Value: "1"}, {Name: "e", Value: "1"},
 		}}}}, "a match compares more than the 5 values"},
