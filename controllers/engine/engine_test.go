@@ -64,6 +64,7 @@ type work struct {
 	note             string
 	made             string
 	save             bool
+	again            time.Duration // LookAgain
 	acted            int
 	routine          bool            // the last Reconcile was
 	unkept           []PlannedAction // the actions that each Reconcile plans, and takes in vain
@@ -76,6 +77,7 @@ func (w *work) Reconcile(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass
 	w.routine, w.lastLook = IsRoutine(ctx), LastObserved(ctx)
 	w.teams = append(w.teams, fair.TeamOf(ctx))
 	pass.RecordPlan(w.unkept...)
+	pass.LookAgain(w.again)
 	for _, action := range w.unkept {
 		pass.CountIneffective(action)
 	}

@@ -21,7 +21,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	}
 	status, now := obj.Common(), r.Schedule.Now()
 	schedule := r.scheduleFor(obj, &pass.Events)
-	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), schedule)
+	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), pass.hasten(schedule))
 	old := readyCondition(before)
 	born := old.Status == "" && v.reason == v1alpha1.ReasonInSync
 	if born {

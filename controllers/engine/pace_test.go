@@ -57,6 +57,22 @@ func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	}
 }
 
+// A pass that ends well may know that something is due before the next audit.
+func TestAPassThatEndsWellMayAskForAnEarlierOne(t *testing.T) {
+	b, now := paced(t)
+	well := func(int) error { return nil }
+	for again, want := range map[time.Duration]time.Duration{0: time.Hour, 10 * time.Minute: 10 * time.Minute, 2 * time.Hour: time.Hour} {
+		b.work.again = again
+		if got := b.pauses(now, 1, well); got[0] != want {
+			t.Errorf("%s: it looks again after %s", again, got[0])
+		}
+	}
+	b.work.again = time.Second
+	if got := b.pauses(now, 1, func(int) error { return Wait("Creating", time.Minute, "soon") }); got[0] != time.Minute {
+		t.Errorf("while it waits: %s", got[0])
+	}
+}
+
 // A simulator that is faster than AWS is asked sooner, and never at once.
 func TestPollsAreScaled(t *testing.T) {
 	for _, row := range []struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,6 +17,7 @@ type Pass struct {
 	save       func(context.Context) error
 	plan       []PlannedAction
 	conditions []conditionChange
+	again      time.Duration // see LookAgain
 
 	before, ineffective    ineffectiveActions // in the passes before, and in this one
 	refusedBefore, refused refusals           // likewise
@@ -70,6 +72,18 @@ type conditionChange struct {
 // SetCondition sets a condition of the kind's own; finish writes it, ahead of the Ready family.
 func (p *Pass) SetCondition(kind string, status metav1.ConditionStatus, reason, message string) {
 	p.conditions = append(p.conditions, conditionChange{kind, status, reason, message})
+}
+
+// LookAgain asks for another pass in d though this one ends well, if that is earlier than the next would be; 0 asks for
+// none.
+func (p *Pass) LookAgain(d time.Duration) { p.again = d }
+
+// hasten returns the schedule with the next pass as early as this one asks for.
+func (p *Pass) hasten(s Schedule) Schedule {
+	if p.again > 0 {
+		s.Resync = min(s.Resync, p.again)
+	}
+	return s
 }
 
 // RemoveCondition removes a condition of the kind's own.
