@@ -102,29 +102,75 @@ type ClosedHostname struct {
 	Budget LoadBalancerBudget `json:"budget"`
 }
 
-// PoolFollowing is whether the load balancer does what the routes ask for, and what is tried while it does not.
+// PoolFollowing is whether the load balancer does what the routes ask for, and what is tried while it does not. No list
+// is longer than there are hostnames, but for namespaces, which has 40 entries at most.
 type PoolFollowing struct {
 	// lostSince is when it was first seen to have stopped; unset while it follows.
 	// +optional
 	LostSince *metav1.Time `json:"lostSince,omitempty"`
+	// lookedAt is when it was last seen to stand still.
+	// +optional
+	LookedAt *metav1.Time `json:"lookedAt,omitempty"`
+	// waitedSeconds is for how long it was seen to stand still since a hostname was last closed or opened.
+	// +optional
+	WaitedSeconds int64 `json:"waitedSeconds,omitempty"`
+	// seen has the routes of each hostname as they are, those that changed last at the end.
+	// +optional
+	// +listType=atomic
+	Seen []HostnameRoutes `json:"seen,omitempty"`
 	// followed has the routes of each hostname as they were when it last followed.
 	// +optional
 	// +listType=map
 	// +listMapKey=claim
 	Followed []HostnameRoutes `json:"followed,omitempty"`
-	// suspect is closed to see whether the load balancer goes on.
+	// suspect is what an earlier version closed to see whether the load balancer goes on.
 	// +optional
 	Suspect *SuspectHostname `json:"suspect,omitempty"`
+	// suspects are closed to see whether the load balancer goes on, the last at the end. If it does, they are opened again
+	// one at a time, to see with which of them it stops.
+	// +optional
+	// +listType=atomic
+	Suspects []HostnameRoutes `json:"suspects,omitempty"`
+	// found is whether one of those that were closed together is known to be to blame.
+	// +optional
+	Found bool `json:"found,omitempty"`
+	// probe is open to see whether the load balancer follows with it.
+	// +optional
+	Probe *HostnameRoutes `json:"probe,omitempty"`
 	// cleared were closed since lostSince and opened again, because it did not help.
 	// +optional
 	// +listType=map
 	// +listMapKey=claim
 	Cleared []HostnameRoutes `json:"cleared,omitempty"`
-	// blamed stay closed until their routes change: the load balancer went on when they were closed.
+	// searches is how often all suspects were closed since lostSince, and it did not help.
+	// +optional
+	Searches int64 `json:"searches,omitempty"`
+	// blamed stay closed for a time: the load balancer went on when they were closed.
 	// +optional
 	// +listType=map
 	// +listMapKey=claim
 	Blamed []HostnameRoutes `json:"blamed,omitempty"`
+	// namespaces of those that were blamed in the last 24 hours.
+	// +optional
+	// +listType=map
+	// +listMapKey=namespace
+	// +kubebuilder:validation:MaxItems=40
+	Namespaces []BlamedNamespace `json:"namespaces,omitempty"`
+}
+
+// BlamedNamespace is a namespace whose routes stopped the load balancer: the more often, the longer its hostnames stay
+// closed.
+type BlamedNamespace struct {
+	// namespace of the routes.
+	Namespace string `json:"namespace"`
+	// times is how often it was blamed.
+	Times int64 `json:"times"`
+	// last is when it was blamed last.
+	Last metav1.Time `json:"last"`
+	// guilty is whether it was to blame for sure the last time: the load balancer stopped again when it was opened, or its
+	// routes have changed since.
+	// +optional
+	Guilty bool `json:"guilty,omitempty"`
 }
 
 // HostnameRoutes are the routes of a hostname at one time.
@@ -135,7 +181,7 @@ type HostnameRoutes struct {
 	Digest string `json:"digest"`
 }
 
-// SuspectHostname is a hostname that is closed for a trial.
+// SuspectHostname is a hostname that an earlier version closed for a trial.
 type SuspectHostname struct {
 	HostnameRoutes `json:",inline"`
 	// since is when it was closed.

@@ -49,6 +49,7 @@ func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 	for i, name := range []string{
 		"a wildcard in a prefix", "a header that is changed", "an answer's header", "requests to another as well", "origins of a browser (CORS)", "a wildcard in a redirect",
 		"somebody's target group", "a path of 200 characters", "a header of 200 characters", "eight headers", "a weight of 1000",
+		"a redirect to http", "a redirect to a long host", "the host as a header",
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := scenes[name]
@@ -75,6 +76,28 @@ func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 		})
 	}
 	ready(t, c, app)
+}
+
+// The controller compares names as texts: what is no name of a certificate is one of a route all the same.
+func TestRoutesBelowAWildcardAreCountedWhateverTheirNames(t *testing.T) {
+	c := withOperator(t)
+	class := otherClass(t, c)
+	ours, theirs := domainOf(t, c), domainOf(t, c)
+	on := func(r ghr) { r.Spec.GatewayClass = class }
+	offender, neighbour := ours.request("*."+ours.name, on), theirs.request("pay."+theirs.name, on)
+	ready(t, c, offender)
+	ready(t, c, neighbour)
+	for _, host := range []string{"pr--7", "xn--a", strings.Repeat("a", 60)} {
+		create(t, c, matching(routeOf(offender.Namespace, "of-"+host[:5], offender.Status.ParentRef, gatewayv1.Hostname(host+"."+ours.name)), 3))
+	}
+	if told := reason(t, c, offender, v1alpha1.ReasonOverBudget); !strings.Contains(told.Message, "its routes need 9 load balancer rules (3 are kept for it)") {
+		await(t, "all routes to be counted", func() (bool, string) {
+			err := c.Get(t.Context(), client.ObjectKeyFromObject(offender), offender)
+			text := saysOf(t, offender.Status.Conditions, v1alpha1.ConditionReady)
+			return err == nil && strings.Contains(text, "its routes need 9 load balancer rules (3 are kept for it)"), text
+		})
+	}
+	followsFor(t, c, neighbour, "beside-previews")
 }
 
 // The controller makes a target group for each route, Service and port.
@@ -134,6 +157,45 @@ func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
 			edit(t, c, route, func(r *gatewayv1.HTTPRoute) { *r.Spec.Rules[0].Matches[0].Path.Value = "/mended" })
 			taken(t, c, route)
 			ready(t, c, offender)
+		})
+	}
+}
+
+// One route at two hostnames stops the load balancer, and another team changes its route after that: both hostnames are
+// closed, and the other team's is open as soon as the load balancer follows.
+func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
+			c, one, neighbour := suspecting(t)
+			d := domain{t: t, c: c, ns: one.Namespace, zone: string(one.Spec.ZoneID)}
+			two := d.request("www."+one.Namespace+".example", func(r ghr) { r.Spec.GatewayClass = one.Spec.GatewayClass })
+			ready(t, c, two)
+			ready(t, c, poolGateway(t, c, one.Status.Gateway))
+			world.LoadBalancers.SetUnforeseen(&albsim.Unforeseen{Path: "/unforeseen", Silent: silent})
+			route := forwarding(one.Namespace, "odd", one.Status.ParentRef, one.Status.Hostname, pathOf("Exact", "/unforeseen"))
+			route.Spec.ParentRefs = append(route.Spec.ParentRefs, routeOf(one.Namespace, "x", two.Status.ParentRef).Spec.ParentRefs...)
+			route.Spec.Hostnames = append(route.Spec.Hostnames, gatewayv1.Hostname(two.Status.Hostname))
+			create(t, c, route)
+			stands := func() bool { return poolGateway(t, c, one.Status.Gateway).Status.Following.LostSince != nil }
+			await(t, "the load balancer to stand still", func() (bool, string) { return stands(), "it follows" })
+			innocent := forwarding(neighbour.Namespace, "innocent", neighbour.Status.ParentRef, neighbour.Status.Hostname)
+			create(t, c, innocent)
+			for _, r := range []ghr{one, two} {
+				reason(t, c, r, v1alpha1.ReasonRouteSuspected)
+			}
+			await(t, "the blame", func() (bool, string) {
+				s := poolGateway(t, c, one.Status.Gateway).Status
+				f := s.Following
+				return len(f.Blamed) == 2 && len(f.Suspects) == 0 && f.LostSince == nil && len(s.Closed) == 2, fmt.Sprintf("%+v, closed %+v", f, s.Closed)
+			})
+			taken(t, c, innocent)
+			ready(t, c, neighbour)
+			followsFor(t, c, neighbour, "goes-on")
+			if err := erase(t, c, route); err != nil {
+				t.Fatal(err)
+			}
+			ready(t, c, one)
+			ready(t, c, two)
 		})
 	}
 }

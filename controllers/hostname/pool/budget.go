@@ -30,7 +30,10 @@ func (r *reconciliation) checkRoutes(ctx context.Context) error {
 		}
 		r.demands[m.claim] = d
 	}
-	r.forgetBlamed()
+	if err := r.addBackends(ctx); err != nil {
+		return err
+	}
+	r.beginSearch()
 	for _, m := range r.members {
 		if c := r.closedBy(m); c != nil {
 			r.closed[m.claim] = true
@@ -44,27 +47,45 @@ func (r *reconciliation) checkRoutes(ctx context.Context) error {
 
 // closedBy returns why the hostname is closed; nil if it is open.
 func (r *reconciliation) closedBy(m member) *v1alpha1.ClosedHostname {
-	d := r.demands[m.claim]
-	budget, known := r.budgets[m.claim]
-	c := &v1alpha1.ClosedHostname{Claim: m.claim, Hostname: m.hostname, Namespace: m.namespace, Needs: d.needs, Budget: budget}
+	if c := r.closedFor(m); c != nil {
+		return c
+	}
+	c := r.closedHostname(m, v1alpha1.ReasonRouteSuspected)
 	switch {
-	case d.fault != "":
-		c.Reason, c.Message = v1alpha1.ReasonRouteUnsupported, d.fault
-	case known && !d.needs.Within(budget):
-		c.Reason = v1alpha1.ReasonOverBudget
-	case r.isSuspect(m.claim):
-		c.Reason, c.Message = v1alpha1.ReasonRouteSuspected, suspectText
-	case r.isBlamed(m.claim):
-		c.Reason, c.Message = v1alpha1.ReasonRouteSuspected, blamedText
+	case r.search.isSuspect(m.claim):
+		c.Message = suspectText
+	case r.search.isBlamed(m.claim):
+		c.Message = blamedText
 	default:
 		return nil
 	}
 	return c
 }
 
+// closedFor returns why the hostname is closed for what its routes hold or need, nil if it is not.
+func (r *reconciliation) closedFor(m member) *v1alpha1.ClosedHostname {
+	d := r.demands[m.claim]
+	budget, known := r.budgets[m.claim]
+	switch {
+	case d.fault != "":
+		c := r.closedHostname(m, v1alpha1.ReasonRouteUnsupported)
+		c.Message = d.fault
+		return c
+	case known && !d.needs.Within(budget):
+		return r.closedHostname(m, v1alpha1.ReasonOverBudget)
+	default:
+		return nil
+	}
+}
+
+func (r *reconciliation) closedHostname(m member, reason string) *v1alpha1.ClosedHostname {
+	return &v1alpha1.ClosedHostname{Claim: m.claim, Hostname: m.hostname, Namespace: m.namespace, Reason: reason, Needs: r.demands[m.claim].needs, Budget: r.budgets[m.claim]}
+}
+
 const (
 	suspectText = "the shared load balancer stopped to take changes after the routes of the hostname changed; it is closed for some minutes to see whether the load balancer goes on"
-	blamedText  = "the shared load balancer stopped to take changes after the routes of the hostname changed, and went on when the hostname was closed; it opens when its routes change"
+	blamedText  = "the shared load balancer stopped to take changes after the routes of the hostname changed, and went on when the hostname was closed; " +
+		"it opens when its routes change, or after a time by itself; the more often this happens, the later"
 )
 
 // textOf returns why a hostname is closed, for platform admins.
@@ -89,7 +110,7 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 			faulty = append(faulty, c)
 		}
 		if !slices.ContainsFunc(r.pg.Status.Closed, is(c)) {
-			r.pass.Warning(v1alpha1.ReasonHostnameClosed, "CloseListener", "%s. No route is attached to it until its routes change; all other hostnames are served", textOf(c))
+			r.pass.Warning(v1alpha1.ReasonHostnameClosed, "CloseListener", "%s. No route is attached to it until it opens; all other hostnames are served", textOf(c))
 		}
 	}
 	for _, was := range r.pg.Status.Closed {
@@ -112,7 +133,7 @@ func (r *reconciliation) setClosed(condition string, closed []v1alpha1.ClosedHos
 		texts[i] = textOf(c)
 	}
 	r.pass.SetCondition(condition, metav1.ConditionFalse, closed[0].Reason,
-		strings.Join(texts, "; ")+". No route is attached to a closed hostname until its routes change; all others are served")
+		strings.Join(texts, "; ")+". No route is attached to a closed hostname until it opens; all others are served")
 }
 
 // Exceeds says what of needs is more than the budget: "14 rules (3 are kept for it)".

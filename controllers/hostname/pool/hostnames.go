@@ -53,8 +53,10 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+	r.sets = map[string]*gatewayv1.ListenerSet{}
 	for _, m := range r.members {
-		if err := r.objects.Apply(ctx, listenerSet(r.pg, m, r.closed[m.claim]), &gatewayv1.ListenerSet{}); err != nil {
+		r.sets[m.claim] = &gatewayv1.ListenerSet{}
+		if err := r.objects.Apply(ctx, listenerSet(r.pg, m, r.closed[m.claim]), r.sets[m.claim]); err != nil {
 			return "", err
 		}
 	}

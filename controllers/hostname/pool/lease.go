@@ -43,7 +43,7 @@ func (h *Heartbeat) Pulse(ctx context.Context, now time.Time, within time.Durati
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now.Sub(h.looked) > within { // what was seen so long ago tells nothing of the time between
+	if gap := now.Sub(h.looked); gap < 0 || gap > within { // of the time between is nothing known, or the clock was ahead
 		h.last, h.since, h.changed = nil, time.Time{}, now
 	}
 	seen := map[client.ObjectKey]time.Time{}

@@ -38,10 +38,7 @@ func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error
 	if !slices.Equal(want, s.Attached) {
 		return "", engine.Wait(v1alpha1.ReasonCertificatesPending, r.pollInterval(), "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
 	}
-	if pending, err := r.pendingRoutes(ctx); pending != "" || err != nil {
-		if err != nil {
-			return "", err
-		}
+	if pending := r.pendingRoutes(); pending != "" {
 		return "", engine.Wait(v1alpha1.ReasonRoutePending, r.pollInterval(), "the load balancer controller has not taken up %s yet", pending)
 	}
 	if other := r.otherRules(); other != "" && !r.givenUp() {
@@ -52,23 +49,19 @@ func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error
 }
 
 // pendingRoutes returns what the load balancer controller has not taken up as it is now: a listener, or a route that is
-// attached to one.
-func (r *reconciliation) pendingRoutes(ctx context.Context) (string, error) {
+// attached to one. The listeners are those that were written, which the cache may not show yet.
+func (r *reconciliation) pendingRoutes() string {
 	for _, m := range r.members {
-		set := &gatewayv1.ListenerSet{}
-		found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(m.claim), set)
-		if err != nil {
-			return "", err
-		}
+		set := r.sets[m.claim]
 		c := meta.FindStatusCondition(set.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted))
-		if !found || c == nil || c.ObservedGeneration != set.Generation {
-			return "the listener of " + m.hostname, nil
+		if c == nil || c.ObservedGeneration != set.Generation {
+			return "the listener of " + m.hostname
 		}
 		if p := r.demands[m.claim].pending; p != "" && !r.closed[m.claim] {
-			return "the " + p, nil
+			return "the " + p
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // otherRules returns a host for which the load balancer was last seen to have another number of rules than the routes
@@ -176,7 +169,11 @@ type observed struct {
 
 func (t *ObservedTimes) stale(of types.UID, now time.Time) bool {
 	last, ok := t.at.Load(of)
-	return !ok || now.Sub(last.(observed).at) >= t.MaxAge
+	if !ok {
+		return true
+	}
+	age := now.Sub(last.(observed).at)
+	return age < 0 || age >= t.MaxAge // below zero the clock was ahead
 }
 
 // hosts returns how many rules were last seen for each host.

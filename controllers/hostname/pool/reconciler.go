@@ -52,7 +52,9 @@ type reconciliation struct {
 	members  []member
 	budgets  map[string]v1alpha1.LoadBalancerBudget // of each claim that has its place here
 	demands  map[string]demand                      // of the members' routes, by claim; nil until they are read
+	search   *search                                // for whose routes stop the load balancer; nil until they are read
 	closed   map[string]bool                        // the claims of members that take no route
+	sets     map[string]*gatewayv1.ListenerSet      // of the members, as they were written
 	gateway  gatewayv1.Gateway                      // what the cluster has; empty while it has none
 	observed bool                                   // the pass has come to the load balancer
 	read     bool                                   // it was read in this pass

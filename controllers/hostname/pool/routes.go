@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/teamroute"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
@@ -122,16 +121,13 @@ type demand struct {
 	fault   string                    // what the load balancer does not take, and of which route; empty if there is nothing
 	pending string                    // a route that the controller has not taken up; empty if there is none
 	rules   map[string]map[string]int // of the load balancer by host and route, for the routes that the controller takes
-	digest  string                    // of the specs; empty without routes
-	changed time.Time                 // last
+	digest  string                    // of the specs, and of what they name; empty without routes
+	// backends are the objects besides routes that the controller makes its model of: Services, by namespace and name.
+	backends map[client.ObjectKey]bool
 }
 
 func readDemand(ctx context.Context, from client.Reader, gateways string, m member) (demand, error) {
-	d := demand{rules: map[string]map[string]int{}}
-	listener, err := dnsname.Parse(m.hostname)
-	if err != nil {
-		return d, fmt.Errorf("count the rules of %s: %w", m.hostname, err)
-	}
+	d := demand{rules: map[string]map[string]int{}, backends: map[client.ObjectKey]bool{}}
 	routes, err := listRoutes(ctx, from, gateways, m.claim, m.namespace)
 	if err != nil {
 		return d, err
@@ -139,28 +135,29 @@ func readDemand(ctx context.Context, from client.Reader, gateways string, m memb
 	groups, sum := map[string]bool{}, sha256.New()
 	for i := range routes {
 		r := &routes[i]
-		hosts := r.hosts(listener)
+		if err := json.NewEncoder(sum).Encode([]any{r.kind, r.object.GetName(), r.spec}); err != nil {
+			return d, fmt.Errorf("read the %s: %w", r, err)
+		}
+		d.digest = hex.EncodeToString(sum.Sum(nil)[:8])
+		hosts := r.hosts(m.hostname)
 		if len(hosts) == 0 {
 			continue
 		}
 		if err := d.judge(r); err != nil {
 			return d, err
 		}
-		n := r.count(groups)
+		n := r.count(groups, d.backends)
 		d.needs.Rules += toInt32(n * len(hosts))
 		d.expect(r, r.accepted(gateways, m.claim), hosts, n)
-		if err := json.NewEncoder(sum).Encode([]any{r.kind, r.object.GetName(), r.spec}); err != nil {
-			return d, fmt.Errorf("read the %s: %w", r, err)
-		}
-		d.changed, d.digest = later(d.changed, lastChange(r.object)), hex.EncodeToString(sum.Sum(nil)[:8])
 	}
 	d.needs.TargetGroups = toInt32(len(groups))
 	return d, nil
 }
 
-// expect notes n rules for each host of a route that the controller takes.
+// expect notes n rules for each host of a route that the controller takes. What it says while the hostname is closed, that
+// no route of the namespace is allowed, is of before for one that is open.
 func (d *demand) expect(r *teamRoute, accepted *metav1.Condition, hosts []string, n int) {
-	if accepted == nil && d.pending == "" {
+	if (accepted == nil || accepted.Reason == string(gatewayv1.RouteReasonNotAllowedByListeners)) && d.pending == "" {
 		d.pending = r.String()
 	}
 	for _, h := range hosts {
@@ -188,47 +185,62 @@ func (d *demand) judge(r *teamRoute) error {
 	return nil
 }
 
-// hosts returns the names that both the listener and the route have: of two that overlap, the narrower.
-func (r *teamRoute) hosts(listener dnsname.Name) []string {
+// longestLabel of a hostname; the controller passes over others. Controller: routeutils/utils.go, IsHostNameInValidFormat.
+const longestLabel = 63
+
+// hosts returns the names that both the listener and the route have: of two that overlap, the narrower. It compares texts,
+// as the controller does: what is no name of a certificate is one of a route all the same. Controller:
+// routeutils/utils.go, getCompatibleHostname.
+func (r *teamRoute) hosts(listener string) []string {
 	if len(r.hostnames) == 0 {
-		return []string{listener.String()}
+		return []string{listener}
 	}
 	var all []string
 	for _, h := range r.hostnames {
-		own, err := dnsname.Parse(string(h))
-		if err != nil || !own.Overlaps(listener) {
-			continue
+		name := string(h)
+		switch {
+		case slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longestLabel }):
+		case name == listener || covers(listener, name):
+			all = append(all, name)
+		case covers(name, listener):
+			all = append(all, listener)
 		}
-		if own.Wildcard() && (!listener.Wildcard() || len(listener.Base()) > len(own.Base())) {
-			own = listener
-		}
-		all = append(all, own.String())
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// count returns how many rules the route needs for each host, one for each match, and adds its target groups: the
-// controller makes one for each route, Service and port.
-func (r *teamRoute) count(groups map[string]bool) (rules int) {
+// covers reports whether the name lies below the wildcard, at any depth.
+func covers(wildcard, name string) bool {
+	return strings.HasPrefix(wildcard, "*.") && strings.HasSuffix(name, wildcard[1:])
+}
+
+// count returns how many rules the route needs for each host, one for each match, and adds its target groups and
+// Services: the controller makes a group for each route, Service and port.
+func (r *teamRoute) count(groups map[string]bool, backends map[client.ObjectKey]bool) (rules int) {
 	for _, one := range r.rules {
 		rules += max(one.matches, 1)
 		for _, b := range one.backends {
-			groups[r.group(b)] = true
+			key := r.backendKey(b)
+			groups[fmt.Sprintf("%s %s:%d", r, key, portOf(b))], backends[key] = true, true
 		}
 	}
 	return rules
 }
 
-func (r *teamRoute) group(b gatewayv1.BackendRef) string {
-	namespace, port := r.object.GetNamespace(), int32(0)
+func (r *teamRoute) backendKey(b gatewayv1.BackendRef) client.ObjectKey {
+	key := client.ObjectKey{Namespace: r.object.GetNamespace(), Name: string(b.Name)}
 	if b.Namespace != nil {
-		namespace = string(*b.Namespace)
+		key.Namespace = string(*b.Namespace)
 	}
-	if b.Port != nil {
-		port = *b.Port
+	return key
+}
+
+func portOf(b gatewayv1.BackendRef) int32 {
+	if b.Port == nil {
+		return 0
 	}
-	return fmt.Sprintf("%s %s/%s:%d", r, namespace, b.Name, port)
+	return *b.Port
 }
 
 // accepted returns what the load balancer controller says of the route at the ListenerSet as it is now; nil while it
@@ -245,22 +257,4 @@ func (r *teamRoute) accepted(gateways, claim string) *metav1.Condition {
 		}
 	}
 	return nil
-}
-
-// lastChange returns when somebody last wrote to the object, but for its status.
-func lastChange(o client.Object) time.Time {
-	last := o.GetCreationTimestamp().Time
-	for _, f := range o.GetManagedFields() {
-		if f.Subresource == "" && f.Time != nil {
-			last = later(last, f.Time.Time)
-		}
-	}
-	return last
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
