@@ -160,18 +160,22 @@ func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 // terminated is TLS without certificateRefs, which is valid with an option only.
 var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "acm"}}
 
-// keeper makes the redirect of the Gateway's own listeners.
+// keeper makes a redirect at each of the Gateway's own listeners: from HTTP to HTTPS, and from HTTPS to another path, since
+// AWS takes no loop.
 func (e *edge) keeper() {
 	e.Helper()
-	secure, moved := "https", 301
-	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}, Spec: gatewayv1.HTTPRouteSpec{
-		CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "gw-01"}}},
-		Rules: []gatewayv1.HTTPRouteRule{{Filters: []gatewayv1.HTTPRouteFilter{{
-			Type:            gatewayv1.HTTPRouteFilterRequestRedirect,
-			RequestRedirect: &gatewayv1.HTTPRequestRedirectFilter{Scheme: &secure, StatusCode: &moved},
-		}}}},
-	}}
-	e.make(r)
+	secure, moved, home := "https", 301, "/"
+	for listener, to := range map[gatewayv1.SectionName]gatewayv1.HTTPRequestRedirectFilter{
+		"http":  {Scheme: &secure, StatusCode: &moved},
+		"https": {Path: &gatewayv1.HTTPPathModifier{Type: gatewayv1.FullPathHTTPPathModifier, ReplaceFullPath: &home}, StatusCode: &moved},
+	} {
+		e.make(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper-" + string(listener), Namespace: e.infra}, Spec: gatewayv1.HTTPRouteSpec{
+			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "gw-01", SectionName: &listener}}},
+			Rules: []gatewayv1.HTTPRouteRule{{Filters: []gatewayv1.HTTPRouteFilter{{
+				Type: gatewayv1.HTTPRouteFilterRequestRedirect, RequestRedirect: &to,
+			}}}},
+		}})
+	}
 }
 
 // set returns the ListenerSet of the hostname shop, in the infra namespace; routes of the tenant may attach to it.

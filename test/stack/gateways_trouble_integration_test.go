@@ -176,7 +176,9 @@ func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {
 	e.drop(gateway)
 	e.failed(gateway, "routes attached")
 	e.drop(route)
-	e.drop(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}})
+	for _, keeper := range []string{"keeper-http", "keeper-https"} {
+		e.drop(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: keeper, Namespace: e.infra}})
+	}
 	eventually(t, "the Gateway goes", patience, func(ctx context.Context) (bool, error) {
 		err := e.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 		return err != nil, client.IgnoreNotFound(err)
