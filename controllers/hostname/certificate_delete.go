@@ -14,6 +14,7 @@ import (
 
 // deleteCertificate deletes the certificate once nothing uses it.
 func (r *reconciliation) deleteCertificate(ctx context.Context) error {
+	r.correctTimes()
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil
@@ -81,7 +82,7 @@ func (r *reconciliation) waitForTags(c *v1alpha1.HostnameCertificate, failed err
 		c.FailedAt = nil
 		return failed
 	}
-	if c.FailedAt == nil || c.FailedAt.After(r.Now()) {
+	if c.FailedAt == nil {
 		c.FailedAt = &metav1.Time{Time: r.Now()}
 	}
 	return r.waitUntil(c.FailedAt.Time, "ACM does not tell: "+wait.Error())

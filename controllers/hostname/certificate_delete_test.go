@@ -111,3 +111,17 @@ func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// The clock was hours ahead when the certificate was requested, and somebody deleted it since: its deletion waits only as long as ACM may
+// hide it.
+func TestADeletionDoesNotWaitForATimeThatLiesAhead(t *testing.T) {
+	d := newDesk(t)
+	_ = d.pass()
+	clear(d.all)
+	d.now = d.now.Add(-3 * time.Hour)
+	_ = d.withdraw()
+	d.now = d.now.Add(time.Hour)
+	if err := d.withdraw(); err != nil {
+		t.Errorf("an hour later: %v", err)
+	}
+}

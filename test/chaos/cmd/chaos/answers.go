@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +53,11 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 		w.ledger.deleting(k, o, false)
 		return err
 	},
-	"DeletionProtected":         patching(`{"deletionProtection":false}`),
+	"DeletionProtected": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // by its spec
+		return patch(ctx, w.admin, o, map[string]string{
+			v1alpha1.KindEC2Instance: `{"disableApiTermination":false}`, v1alpha1.KindRDSInstance: `{"deletionProtection":false}`,
+		}[k.name])
+	},
 	"TerminationProtected":      patching(`{"disableApiTermination":false}`),
 	"HostnameNotFound":          (*world).makeMissing,
 	"BindingNotFound":           (*world).makeMissing,
@@ -101,6 +106,9 @@ func patch(ctx context.Context, c client.Client, o *unstructured.Unstructured, s
 	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)))
 }
 
+// refusedToThem are the reasons for ever of what asks for a resource of somebody else.
+var refusedToThem = []string{v1alpha1.ReasonAlreadyExists, "NameTakenOrDenied"}
+
 // answer does what people do.
 func (w *world) answer(ctx context.Context) error {
 	for _, k := range kinds {
@@ -111,7 +119,7 @@ func (w *world) answer(ctx context.Context) error {
 		for i := range all {
 			reason := ready(&all[i]).Reason
 			do := answers[reason]
-			if do == nil || all[i].GetName() == theirs {
+			if do == nil || all[i].GetName() == theirs && slices.Contains(refusedToThem, reason) {
 				continue
 			}
 			if err := do(w, ctx, k, &all[i]); client.IgnoreNotFound(err) != nil {

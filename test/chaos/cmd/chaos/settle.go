@@ -124,7 +124,7 @@ func notSettled(o *unstructured.Unstructured) string {
 		return "is being deleted, " + why
 	case c.ObservedGeneration != o.GetGeneration():
 		return fmt.Sprintf("generation %d, seen %d, %s", o.GetGeneration(), c.ObservedGeneration, why)
-	case o.GetName() == theirs && c.Reason != v1alpha1.ReasonAlreadyExists && c.Reason != "NameTakenOrDenied":
+	case o.GetName() == theirs && !slices.Contains(refusedToThem, c.Reason):
 		return "asks for what is somebody else's, and is " + why
 	case o.GetName() != theirs && c.Status != "True":
 		return why

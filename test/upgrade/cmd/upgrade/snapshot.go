@@ -18,7 +18,7 @@ import (
 )
 
 // passing are kinds whose objects come, go and change all the time.
-var passing = []string{"Endpoints", "EndpointSlice", "Event", "Lease"}
+var passing = []string{"Endpoints", "EndpointSlice", "Event", "Lease", "PodMetrics"}
 
 // snapshot is what users have in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and of the
 // shared Gateways, and Portico's own kinds wherever they are.
