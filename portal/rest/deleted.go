@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,7 +56,7 @@ func (a *API) deleted(ctx context.Context, in *deletedInput) (*deletedOutput, er
 		return nil, a.fail(ctx, err)
 	}
 	if !all.Known {
-		return nil, huma.ErrorWithHeaders(problem(ctx, http.StatusServiceUnavailable, cluster.OperatorAway), http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
+		return nil, later(problem(ctx, http.StatusServiceUnavailable, cluster.OperatorAway), retryAfter)
 	}
 	out := &deletedOutput{}
 	out.Body.Items, out.Body.Problems, out.Body.Pending = make([]deletedItem, 0, len(all.Items)), append([]string{}, all.Problems...), all.Pending

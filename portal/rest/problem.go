@@ -112,8 +112,7 @@ func (a *API) fail(ctx context.Context, err error) error {
 	case errors.As(err, &tool):
 		return problem(ctx, http.StatusForbidden, tool.Error())
 	case errors.As(err, &reads):
-		return huma.ErrorWithHeaders(problem(ctx, http.StatusTooManyRequests, reads.Error()+"; wait until one of them is done"),
-			http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
+		return later(problem(ctx, http.StatusTooManyRequests, reads.Error()+"; wait until one of them is done"), retryAfter)
 	case errors.As(err, &changed):
 		return problem(ctx, http.StatusPreconditionFailed,
 			changed.Error()+"; get it again, and send the change with the ETag that it has by then")
@@ -133,16 +132,22 @@ func fromOperator(ctx context.Context, e *cluster.PersonError) error {
 	case http.StatusUnauthorized:
 		return huma.ErrorWithHeaders(p, http.Header{"WWW-Authenticate": {`Bearer realm="portico", error="invalid_token"`}})
 	case http.StatusServiceUnavailable:
-		return huma.ErrorWithHeaders(p, http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
+		return later(p, retryAfter)
+	case http.StatusTooManyRequests:
+		return later(p, 1) // its limits are of one second
 	}
 	return p
+}
+
+// later returns the problem with the seconds after which the caller may come back: a header that every 429 and 503 has.
+func later(p huma.StatusError, seconds int) error {
+	return huma.ErrorWithHeaders(p, http.Header{"Retry-After": {strconv.Itoa(seconds)}})
 }
 
 // unavailable asks the caller to come back, after the seconds that the API server names or else a moment.
 func (a *API) unavailable(ctx context.Context, err error, seconds int) error {
 	a.log.ErrorContext(ctx, "Kubernetes does not answer", "error", err, "requestID", auth.RequestID(ctx))
-	return huma.ErrorWithHeaders(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"),
-		http.Header{"Retry-After": {strconv.Itoa(max(seconds, retryAfter))}})
+	return later(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"), max(seconds, retryAfter))
 }
 
 // fromStatus hands on the API server's answer to the caller's own request: its message is about the caller's object.
@@ -156,8 +161,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	}
 	switch {
 	case apierrors.IsTooManyRequests(err):
-		return huma.ErrorWithHeaders(problem(ctx, http.StatusTooManyRequests, "Kubernetes is busy; try again later"),
-			http.Header{"Retry-After": {strconv.Itoa(max(seconds, 1))}})
+		return later(problem(ctx, http.StatusTooManyRequests, "Kubernetes is busy; try again later"), max(seconds, 1))
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsServiceUnavailable(err):
 		return a.unavailable(ctx, err, seconds)
 	case apierrors.IsRequestEntityTooLargeError(err):

@@ -106,7 +106,7 @@ func TestWhatTheOperatorSaysIsHandedOn(t *testing.T) {
 		if c.method == "POST" && (w.Header().Get("Cache-Control") != "no-store, no-transform" || !strings.Contains(w.Body.String(), `"password":"p4ss"`)) {
 			t.Errorf("the password comes with %v as %s", w.Header(), w.Body)
 		}
-		for status, header := range map[int]string{401: "WWW-Authenticate", 403: "", 404: "", 409: "", 413: "", 422: "", 501: "", 503: "Retry-After"} {
+		for status, header := range map[int]string{401: "WWW-Authenticate", 403: "", 404: "", 409: "", 413: "", 422: "", 429: "Retry-After", 501: "", 503: "Retry-After"} {
 			f := newFake(t)
 			f.says = &cluster.PersonError{Status: status, Detail: "the operator says so"}
 			w := f.call(c.method, c.path, c.body, c.headers...)
