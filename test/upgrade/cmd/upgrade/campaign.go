@@ -56,7 +56,7 @@ func begin(ctx context.Context, root string, old tree, with string, rounds int, 
 	}
 	var err error
 	c.stack, err = stack.Start(ctx, stack.Options{
-		Root: root, Parts: stack.Everything, Progress: progress, Versions: binaries(c.old, c.new),
+		Root: root, Parts: stack.Everything, Progress: progress, Versions: binaries(c.old, c.new), WorkloadIdentity: givesRights(c.old.dir),
 		Install: func(ctx context.Context, s *stack.Stack) error {
 			if err := c.installer.prepare(ctx, s); err != nil {
 				return err

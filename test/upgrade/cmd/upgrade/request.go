@@ -18,14 +18,16 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
 )
 
 // team of the samples.
 const team = "payments"
 
-// byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname.
-var byOthers = []string{"AWSProvider", "DomainClaim", "HostnameGrant", "PoolGateway"}
+// byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname. A DatabaseUser needs
+// a real database, and a Team an account of its own, which this stack does not have.
+var byOthers = []string{"AWSProvider", "DatabaseUser", "DomainClaim", "HostnameGrant", "PoolGateway", "Team"}
 
 //go:embed extras.yaml
 var extras string
@@ -42,6 +44,13 @@ func kindsOf(files fs.FS) (map[string]string, error) {
 		all[kind], _, _ = unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	}
 	return all, nil
+}
+
+// givesRights reports whether the version at dir gives Pods rights in AWS.
+func givesRights(dir string) bool {
+	kinds, err := kindsOf(os.DirFS(dir))
+	_, has := kinds[v1alpha1.KindAccessBinding]
+	return err == nil && has
 }
 
 // requests returns what the teams ask for: the samples of all kinds of a version, made to fit the stack, and more. A kind without
