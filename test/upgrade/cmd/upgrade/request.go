@@ -25,9 +25,11 @@ import (
 // team of the samples.
 const team = "payments"
 
-// byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname. A DatabaseUser needs
-// a real database, and a Team an account of its own, which this stack does not have.
-var byOthers = []string{"AWSProvider", "DatabaseUser", "DomainClaim", "HostnameGrant", "PoolGateway", "Team"}
+// byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname.
+var byOthers = []string{"AWSProvider", "DomainClaim", "HostnameGrant", "PoolGateway"}
+
+// absent are kinds of which there is no object here: a DatabaseUser needs a real database, and a Team an account of its own.
+var absent = []string{"DatabaseUser", "Team"}
 
 //go:embed extras.yaml
 var extras string
@@ -62,7 +64,7 @@ func requests(files fs.FS, account map[string]string) ([]*unstructured.Unstructu
 	}
 	var all []*unstructured.Unstructured
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		if slices.Contains(byOthers, kind) {
+		if slices.Contains(byOthers, kind) || slices.Contains(absent, kind) {
 			continue
 		}
 		some, err := stack.ReadObjects(files, path.Join("config", "samples", strings.ToLower(kind)+".yaml"))
@@ -134,6 +136,7 @@ func (c *campaign) request(ctx context.Context) error {
 	if c.kinds, err = kindsOf(os.DirFS(c.old.dir)); err != nil {
 		return err
 	}
+	maps.DeleteFunc(c.kinds, func(kind, _ string) bool { return slices.Contains(absent, kind) })
 	return stack.ApplyObjects(ctx, c.stack.Admin, all...)
 }
 
