@@ -22,15 +22,28 @@ const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 // attachCertificates tells the load balancer the certificates of all members. The API server knows the listeners as one
 // value: those of admins, and what they have set of ours, are written as they are now.
 func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig.LoadBalancerConfiguration) error {
-	want := configuration(r.pg, r.arns(), have.Spec.ListenerConfigurations)
-	if !reflect.DeepEqual(want.Spec.ListenerConfigurations, have.Spec.ListenerConfigurations) {
+	listeners := undefaulted(have.Spec.ListenerConfigurations)
+	want := configuration(r.pg, r.arns(), listeners)
+	if !reflect.DeepEqual(want.Spec.ListenerConfigurations, listeners) {
 		live := &albconfig.LoadBalancerConfiguration{} // the cache may be behind
 		if _, err := engine.Find(ctx, r.Applier.APIReader, r.objects.Key(r.pg.Name), live); err != nil {
 			return err
 		}
-		want = configuration(r.pg, r.arns(), live.Spec.ListenerConfigurations)
+		want = configuration(r.pg, r.arns(), undefaulted(live.Spec.ListenerConfigurations))
 	}
 	return r.objects.Apply(ctx, want, &albconfig.LoadBalancerConfiguration{})
+}
+
+// undefaulted returns the listeners without what the API server sets by itself in ours: what is declared is then the same before
+// and after it has.
+func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.ListenerConfiguration {
+	all := slices.Clone(listeners)
+	for i := range all {
+		if all[i].ProtocolPort == httpsPort && all[i].ALPNPolicy == "None" {
+			all[i].ALPNPolicy = ""
+		}
+	}
+	return all
 }
 
 // configuration returns the whole of what the load balancer is told. The default certificate that there is stays so:

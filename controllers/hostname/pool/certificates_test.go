@@ -44,3 +44,17 @@ func TestWhatAdminsSetOfListenersStays(t *testing.T) {
 		t.Error("what was read is changed")
 	}
 }
+
+// What the API server adds to a new listener is not declared: each Gateway would be written once more for nothing.
+func TestDefaultsOfTheAPIServerAreNotDeclared(t *testing.T) {
+	made := configuration(gatewayOf("gw-00", nil), []string{"a"}, nil).Spec.ListenerConfigurations
+	defaulted := slices.Clone(made)
+	defaulted[0].ALPNPolicy = "None"
+	if again := configuration(gatewayOf("gw-00", nil), []string{"a"}, undefaulted(defaulted)).Spec.ListenerConfigurations; !reflect.DeepEqual(again, made) {
+		t.Errorf("declared %+v, and then %+v", made, again)
+	}
+	defaulted[0].ALPNPolicy = "HTTP2Preferred"
+	if kept := undefaulted(defaulted); kept[0].ALPNPolicy != "HTTP2Preferred" {
+		t.Errorf("what an admin set became %q", kept[0].ALPNPolicy)
+	}
+}
