@@ -82,7 +82,7 @@ func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
 			ready(t, c, u)
 		}
 		edit(t, c, writer, func(w *v1alpha1.DatabaseUser) { w.Spec.Access = v1alpha1.AccessRead })
-		ready(t, c, writer)
+		reasonWithin(t, c, writer, v1alpha1.ReasonInSync, 5*patience) // 2,000 views change hands
 		for _, one := range []*v1alpha1.DatabaseUser{u, writer} {
 			if err := c.Delete(t.Context(), one); err != nil {
 				t.Fatal(err)

@@ -232,7 +232,13 @@ func createReady(t *testing.T, c client.Client, obj engine.Object) {
 // await polls until ok says so, and fails with the last state it described.
 func await(t *testing.T, what string, ok func() (bool, string)) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	awaitFor(t, patience, what, ok)
+}
+
+// awaitFor is await for what is much work, and takes long on a busy machine.
+func awaitFor(t *testing.T, most time.Duration, what string, ok func() (bool, string)) {
+	t.Helper()
+	deadline := time.Now().Add(most)
 	for {
 		done, state := ok()
 		if done {
@@ -254,8 +260,14 @@ func ready(t *testing.T, c client.Client, obj engine.Object) {
 // reason reads obj until its Ready condition speaks of its current generation and has this reason.
 func reason(t *testing.T, c client.Client, obj engine.Object, want string) metav1.Condition {
 	t.Helper()
+	return reasonWithin(t, c, obj, want, patience)
+}
+
+// reasonWithin is reason for what is much work, and takes long on a busy machine.
+func reasonWithin(t *testing.T, c client.Client, obj engine.Object, want string, most time.Duration) metav1.Condition {
+	t.Helper()
 	var got metav1.Condition
-	await(t, obj.GetName()+" to be "+want, func() (bool, string) {
+	awaitFor(t, most, obj.GetName()+" to be "+want, func() (bool, string) {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
 			return false, err.Error()
 		}
