@@ -99,7 +99,7 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 		byTag += filtered(t, c, "tag:token", token)
 	}
 	shown, tagged := machines(t, c, ids)
-	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag != tagged {
+	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag > tagged { // what was not found at first may show by now
 		t.Errorf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
 	}
 	pass(5 * time.Minute)
