@@ -88,7 +88,7 @@ type Action struct {
 	// References are what the action has the resource refer to and may belong to somebody else. The action is taken only if
 	// Connection.Admit lets them pass.
 	References []Reference
-	// Refusal is why the operator does not make the call, though AWS may take it. It is told, and what is there stays.
+	// Refusal is why the operator does not make the call, though AWS would take it. The condition Ready says it, and AWS keeps what it has.
 	Refusal error
 	// Parts returns the same changes in smaller calls. They are made when the whole call is refused, so that one value
 	// that AWS does not take holds up no other. nil: the call cannot be divided.

@@ -46,7 +46,7 @@ func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.Listen
 	return all
 }
 
-// configuration returns the whole of what the load balancer is told. The default certificate that there is stays so:
+// configuration returns the whole configuration of the load balancer. The default certificate that there is stays so:
 // another one each time that a name comes first in the order would help nobody. Of the listeners that there are only
 // our own settings of our own are changed.
 func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig.ListenerConfiguration) *albconfig.LoadBalancerConfiguration {
