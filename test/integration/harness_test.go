@@ -235,7 +235,7 @@ func await(t *testing.T, what string, ok func() (bool, string)) {
 	awaitFor(t, patience, what, ok)
 }
 
-// awaitFor is await for what is much work, and takes long on a busy machine.
+// awaitFor polls for as long as most, for what is much work and slow on a busy machine.
 func awaitFor(t *testing.T, most time.Duration, what string, ok func() (bool, string)) {
 	t.Helper()
 	deadline := time.Now().Add(most)
@@ -263,7 +263,7 @@ func reason(t *testing.T, c client.Client, obj engine.Object, want string) metav
 	return reasonWithin(t, c, obj, want, patience)
 }
 
-// reasonWithin is reason for what is much work, and takes long on a busy machine.
+// reasonWithin reads obj like reason, for as long as most.
 func reasonWithin(t *testing.T, c client.Client, obj engine.Object, want string, most time.Duration) metav1.Condition {
 	t.Helper()
 	var got metav1.Condition
