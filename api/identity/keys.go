@@ -19,6 +19,9 @@ const (
 	// KeysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
 	KeysEvery    = 10 * time.Second
 	fetchingKeys = "fetching the identity provider's keys"
+	// mostTries is how often keys are asked for that are newer than the token, and betweenTries how long that waits each time.
+	mostTries    = 100
+	betweenTries = 5 * time.Millisecond
 	// maxKeys bounds a key set's size.
 	maxKeys = 1 << 20
 )
@@ -120,7 +123,12 @@ func NewKeysFrom(ctx context.Context, from KeySource, now func() time.Time) *Key
 func (k *Keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	began := k.fetcher.now()
 	payload, err := k.remote.VerifySignature(ctx, jwt)
-	if err != nil && k.fetcher.outdated(began) { // the library may hand out what it has just fetched for somebody before
+	// For a moment after a fetch the library hands out what it has fetched for somebody before.
+	for tries := 0; err != nil && k.fetcher.outdated(began) && tries < mostTries && ctx.Err() == nil; tries++ {
+		select {
+		case <-ctx.Done():
+		case <-time.After(betweenTries):
+		}
 		payload, err = k.remote.VerifySignature(ctx, jwt)
 	}
 	var fetching *url.Error // what http.Client makes of any error of its transport
