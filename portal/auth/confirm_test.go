@@ -39,6 +39,15 @@ func (s *site) confirmedAs(change oidctest.Claims) oidctest.Claims {
 
 func (s *site) token(cookies jar) string { return s.do("GET", "/token", cookies).body }
 
+// claimsIn returns the part of a token that has its claims.
+func claimsIn(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) < 2 {
+		return "not a token"
+	}
+	return parts[1]
+}
+
 func TestAFreshSignInConfirmsTheUserForFiveMinutes(t *testing.T) {
 	for name, change := range map[string]oidctest.Claims{"with auth_time": nil, "without, as some providers": {"auth_time": nil}} {
 		t.Run(name, func(t *testing.T) {
@@ -51,12 +60,13 @@ func TestAFreshSignInConfirmsTheUserForFiveMinutes(t *testing.T) {
 			if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/teams/a/secrets?name=b" {
 				t.Fatalf("back: %d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 			}
+			token := s.token(cookies)
 			for _, c := range r.Cookies() {
-				if strings.HasPrefix(c.Name, confirmedCookie) && (!c.HttpOnly || !c.Secure || c.MaxAge < 290 || c.MaxAge > 300 || c.SameSite != http.SameSiteLaxMode || strings.Contains(c.Value, "eyJ")) {
+				readable := strings.Contains(c.Value, claimsIn(token))
+				if strings.HasPrefix(c.Name, confirmedCookie) && (!c.HttpOnly || !c.Secure || c.MaxAge < 290 || c.MaxAge > 300 || c.SameSite != http.SameSiteLaxMode || readable) {
 					t.Errorf("the cookie %v", c)
 				}
 			}
-			token := s.token(cookies)
 			if token == "" || IssuerOf(token) != s.issuer.URL || cookies[sessionCookie] != session {
 				t.Errorf("the token %q, the session is the same: %v", token, cookies[sessionCookie] == session)
 			}
@@ -218,7 +228,7 @@ func TestConfirmationsAreOnTheRecord(t *testing.T) {
 			t.Errorf("the log lacks %s:\n%s", line, log.String())
 		}
 	}
-	if token := s.token(cookies); token == "" || strings.Contains(log.String(), token) || strings.Contains(log.String(), "eyJ") {
+	if token := s.token(cookies); token == "" || strings.Contains(log.String(), claimsIn(token)) {
 		t.Error("the log has a token, or there is none")
 	}
 }
