@@ -106,6 +106,10 @@ var errorClasses = classTable{
 		"PolicyNotAttachable": invalid, "UnmodifiableEntity": invalid,
 		"LimitExceeded": quota,
 	},
+	"KMS": {
+		"NotFoundException":   notFound,
+		"InvalidArnException": invalid, "KMSInvalidStateException": invalid,
+	},
 	"RDS": {
 		"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
 		"InvalidDBCapacityReservationState": busy, "InvalidDBClusterEndpointStateFault": busy,
@@ -140,7 +144,7 @@ var errorClasses = classTable{
 		"InvalidBucketState": invalid, "InvalidEncryptionAlgorithmError": invalid, "InvalidLocationConstraint": invalid,
 		"InvalidRequest": invalid, "InvalidStorageClass": invalid, "InvalidTag": invalid, "KMS.DisabledException": invalid,
 		"KMS.InvalidKeyUsageException": invalid, "KMS.InvalidStateException": invalid, "KMS.NotFoundException": invalid,
-		"MalformedXML": invalid, "PermanentRedirect": invalid, "UnsupportedArgument": invalid,
+		"MalformedPolicy": invalid, "MalformedXML": invalid, "PermanentRedirect": invalid, "UnsupportedArgument": invalid,
 		"MethodNotAllowed": lacking, "NotImplemented": lacking,
 		"TooManyBuckets": quota, "TooManyTagsException": quota,
 	},

@@ -14,6 +14,7 @@ import (
 // retried are codes that are no more than a failure: the call is made again, ever more seldom.
 var retried = map[string]string{
 	"InternalError": "AWS's own failure", "InternalFailure": "AWS's own failure", "InternalServerError": "AWS's own failure",
+	"DependencyTimeoutException": "AWS's own failure", "KMSInternalException": "AWS's own failure",
 	"InternalServiceException": "AWS's own failure", "ServiceFailure": "AWS's own failure", "ServiceUnavailable": "AWS's own failure",
 	"Unavailable": "AWS's own failure", "ServerException": "AWS's own failure", "RequestTimeout": "the connection was slow",
 	"PaginationTokenExpiredException": "the listing begins again", "InvalidPaginationToken": "the listing begins again",
@@ -35,7 +36,7 @@ var retried = map[string]string{
 
 // serviceIDs are the SDK's IDs of the services of the lists.
 var serviceIDs = map[string]string{
-	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM", "rds": "RDS",
+	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM", "kms": "KMS", "rds": "RDS",
 	"resourcegroupstaggingapi": "Resource Groups Tagging API", "route53": "Route 53", "s3": "S3", "sns": "SNS", "sqs": "SQS", "ssm": "SSM", "sts": "STS",
 }
 

@@ -124,6 +124,9 @@ func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
 	return tags[TagNamespace] == obj.GetNamespace() || isOffered(obj, tags)
 }
 
+// LongestBucketName is S3's limit for a bucket name, in characters.
+const LongestBucketName = 63
+
 // prefixDigits is how many hexadecimal digits of a hash a bucket prefix has: 64 bits, so that nobody who may choose the name of a namespace finds one
 // with another's prefix.
 const prefixDigits = 16
