@@ -125,6 +125,10 @@ var forAll = map[string]string{
 	"ReferToGroups":           "groups of the account are for all: what one may name is Portico's to check",
 	"ListsForForms":           "AWS does not limit listing by resource: what a namespace can use of it Portico sorts out",
 	"SubscriptionsHaveNoTags": "SNS has no tags on subscriptions",
+
+	"WhetherWhatIsNotifiedLetsTheBucketSend": "it tells whom a queue or topic lets in, as Look of these kinds does",
+	"WhetherTheQueueLetsTheTopicSend":        "it tells whom a queue lets in, as Look of SQSQueue does",
+	"WhetherTheKeyLetsSendersIn":             "it tells who can use a key; which one a request may name is Portico's to check",
 }
 
 // widened returns a document with nothing but a statement that has no resource and no condition any more.

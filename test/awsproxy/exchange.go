@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
 // maxBody bounds what is held in memory of a request: more than any AWS API
@@ -32,7 +34,11 @@ type exchange struct {
 	call     Call
 	protocol protocol
 	scope    scope
-	caller   *principal // whose permissions are judged; nil may do everything
+	caller   *principal // whose permissions are judged; nil is the root user of the account
+	owner    string     // the account of the queue or topic that the call is about, if it names one
+	admitted bool       // the resource is another account's, whose policy lets the caller in
+	deliver  []delivery // what moto may deliver while it serves the call
+	policies map[string]*iam.ResourcePolicy
 
 	// What goes upstream; strict parts may change it.
 	path, rawPath, rawQuery string

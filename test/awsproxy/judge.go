@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -39,12 +40,13 @@ type needs func(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 var judged = map[string]needs{
 	"s3": s3Needs, "s3control": s3ControlNeeds, "sqs": sqsNeeds, "sns": snsNeeds, "rds": rdsNeeds, "ec2": ec2Needs,
 	"route53": route53Needs, "acm": acmNeeds, "elasticloadbalancing": balancerNeeds,
-	"tagging": taggingNeeds, "ssm": ssmNeeds,
+	"tagging": taggingNeeds, "ssm": ssmNeeds, "kms": kmsNeeds,
 }
 
-// judge refuses a call of a role's session that its policies do not allow.
+// judge refuses a call that the policies of the caller's role, or that of the resource, do not allow. The root user of
+// an account has the resources' policies only.
 func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
-	if x.caller == nil || x.call.Service == "sts" {
+	if x.call.Service == "sts" || x.caller == nil && (!governed[x.call.Service] || x.call.Account == "") {
 		return nil, nil
 	}
 	of := judged[x.call.Service]
@@ -58,6 +60,9 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 		return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to judged", x.call.Service)
 	}
 	all, err := of(ctx, p.upstream, x)
+	if x.caller == nil && !x.foreign() && errors.Is(err, errUnknownOperation) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,35 +86,51 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 // decide judges one permission. Missing is true if it depends on the tags of a
 // resource that is not there.
 func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decision, missing bool, err error) {
-	p.roles.ask(x.caller.role, n.action)
-	known := p.known(x, n)
-	loaded := n.tags == nil
-	policies, err := p.roles.of(ctx, x.caller)
-	if err != nil {
-		return iam.Decision{}, false, err
-	}
-	d = policies.Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
-		if !loaded && strings.HasPrefix(key, "aws:resourcetag/") {
-			loaded = true
-			var tags map[string]string
-			var found bool
-			if tags, found, err = n.tags(ctx); err == nil {
-				missing = !found && !n.mayBeNew
-			}
-			for name, value := range tags {
-				known.with("aws:ResourceTag/"+name, value)
-			}
+	var policies iam.Policies
+	if x.caller != nil {
+		p.roles.ask(x.caller.role, n.action)
+		if policies, err = p.roles.of(ctx, x.caller); err != nil {
+			return iam.Decision{}, false, err
 		}
-		return known[key]
-	}})
-	return d, missing && !d.Allowed, err
+	}
+	on, who, err := p.policyFor(ctx, x, n)
+	if err != nil || n.isRootsOwn(who) {
+		return iam.Decision{Allowed: err == nil}, false, err
+	}
+	tags := resourceTags{need: n, known: p.known(x, n)}
+	d = policies.DecideOn(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string { return tags.values(ctx, key) }}, on, who)
+	x.admitted = x.admitted || who.Foreign && d.Allowed
+	return d, tags.missing && !d.Allowed, tags.err
+}
+
+// resourceTags are the values of condition keys, and those of the resource's tags once one is asked for.
+type resourceTags struct {
+	need    *need
+	known   facts
+	loaded  bool
+	missing bool // the resource is not there
+	err     error
+}
+
+func (t *resourceTags) values(ctx context.Context, key string) []string {
+	if t.need.tags != nil && !t.loaded && strings.HasPrefix(key, "aws:resourcetag/") {
+		t.loaded = true
+		tags, found, err := t.need.tags(ctx)
+		t.err, t.missing = err, err == nil && !found && !t.need.mayBeNew
+		for name, value := range tags {
+			t.known.with("aws:ResourceTag/"+name, value)
+		}
+	}
+	return t.known[key]
 }
 
 // known returns what is known of the call without asking.
 func (p *Proxy) known(x *exchange, n *need) facts {
-	f := facts{}
-	for key, value := range x.caller.tags {
-		f.with("aws:PrincipalTag/"+key, value)
+	f := x.transport()
+	if x.caller != nil {
+		for key, value := range x.caller.tags {
+			f.with("aws:PrincipalTag/"+key, value)
+		}
 	}
 	if !n.copied || !p.databases.answers.uncounted.Load() {
 		maps.Copy(f, n.facts)
@@ -118,7 +139,11 @@ func (p *Proxy) known(x *exchange, n *need) facts {
 	if len(parts) == 6 {
 		f.with("aws:ResourceAccount", cmp.Or(parts[4], x.call.Account))
 	}
-	return f.with("aws:PrincipalArn", x.caller.role).with("aws:PrincipalAccount", x.call.Account).with("aws:PrincipalType", "AssumedRole").
+	arn, kind := x.rootARN(), "Account"
+	if x.caller != nil {
+		arn, kind = x.caller.role, "AssumedRole"
+	}
+	return f.with("aws:PrincipalArn", arn).with("aws:PrincipalAccount", x.call.Account).with("aws:PrincipalType", kind).
 		with("aws:RequestedRegion", x.call.Region).with("aws:CurrentTime", p.now().UTC().Format(time.RFC3339))
 }
 
@@ -132,8 +157,10 @@ func plainNeed(action, resource string) []need { return []need{{action: action, 
 
 // unknownOperation returns the error of a call whose permissions nobody has written down.
 func unknownOperation(x *exchange) error {
-	return fmt.Errorf("the proxy does not know the permissions of %s %s: add them from AWS's Service Authorization Reference", x.call.Service, x.call.Operation)
+	return fmt.Errorf("%w of %s %s: add them from AWS's Service Authorization Reference", errUnknownOperation, x.call.Service, x.call.Operation)
 }
+
+var errUnknownOperation = errors.New("the proxy does not know the permissions")
 
 // partition of a region.
 func partition(region string) string {
@@ -172,7 +199,7 @@ func (n *need) message(x *exchange, because string) string {
 	default:
 		resource = " on resource: " + n.resource
 	}
-	return "User: " + x.caller.arn + " is not authorized to perform: " + action + resource + " " + strings.Replace(because, n.action, action, 1)
+	return "User: " + x.identity() + " is not authorized to perform: " + action + resource + " " + strings.Replace(because, n.action, action, 1)
 }
 
 // unauthorized refuses the call in the words of its service.

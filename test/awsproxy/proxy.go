@@ -101,7 +101,7 @@ func New(o Options) (*Proxy, error) {
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
 	p.machines = newEC2(up, p.lag, o.Now)
 	p.servers = &s3Servers{all: map[string]S3Server{}}
-	p.buckets = newS3(up, p.servers, p.lag)
+	p.buckets = newS3(p)
 	p.queues = newSQS(up, p.lag, o.Now)
 	p.databases = newRDS(up, p.lag, o.Now)
 	p.roles.book = newRoleBook(up, p.lag)

@@ -185,6 +185,8 @@ func TestTruncatedObjectIsNeverWhole(t *testing.T) {
 		switch {
 		case r.Method == http.MethodHead:
 			w.Header().Set("X-Amz-Bucket-Region", "eu-west-1")
+		case r.URL.Query().Has("policy"):
+			w.WriteHeader(http.StatusNotFound)
 		case r.URL.Path == "/":
 			_, _ = io.WriteString(w, "<ListAllMyBucketsResult><Buckets><Bucket><Name>bucket</Name></Bucket></Buckets></ListAllMyBucketsResult>")
 		default:

@@ -10,10 +10,12 @@ import (
 // s3Service makes moto's S3 keep buckets to their owners and regions and give
 // new ones AWS's secure defaults, and completes CreateBucket and ListBuckets.
 type s3Service struct {
+	proxy    *Proxy
 	upstream *upstream
 	servers  *s3Servers
 	lag      *lag
-	locks    locks // by bucket: creation and deletion exclude all else
+	accounts func() []string // that are known
+	locks    locks           // by bucket: creation and deletion exclude all else
 
 	mu      sync.Mutex
 	buckets map[string]bucketFacts // those seen, by name
@@ -23,8 +25,8 @@ type s3Service struct {
 // bucketFacts never change while a bucket exists.
 type bucketFacts struct{ owner, region string }
 
-func newS3(up *upstream, servers *s3Servers, lag *lag) *s3Service {
-	return &s3Service{upstream: up, servers: servers, lag: lag, buckets: map[string]bucketFacts{}, byTags: map[string]bool{}}
+func newS3(p *Proxy) *s3Service {
+	return &s3Service{proxy: p, upstream: p.upstream, servers: p.servers, lag: p.lag, accounts: p.keys.accounts, buckets: map[string]bucketFacts{}, byTags: map[string]bool{}}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -48,6 +50,9 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 	if refusal == nil && err == nil {
 		refusal, err = s.abac(ctx, x)
 	}
+	if refusal == nil && err == nil {
+		refusal, err = s.sending(ctx, x)
+	}
 	if x.streamed { // a slow object must not hold up the bucket
 		unlock()
 	} else {
@@ -61,6 +66,19 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 		return nil, err
 	}
 	return s.complete(x, r), nil
+}
+
+// sending serves what is about who may use the bucket, and whom it notifies, up to where moto goes on.
+func (s *s3Service) sending(ctx context.Context, x *exchange) (*reply, error) {
+	switch x.call.Operation {
+	case "PutBucketPolicy":
+		return s.putPolicy(ctx, x)
+	case "GetBucketPolicyStatus":
+		return s.policyStatus(ctx, x)
+	case "PutBucketNotificationConfiguration":
+		return s.putNotifications(ctx, x)
+	}
+	return nil, s.notify(ctx, x)
 }
 
 // complete does what must follow moto's answer, and returns S3's answer.
@@ -120,30 +138,24 @@ func (s *s3Service) facts(ctx context.Context, x *exchange) (bucketFacts, error)
 	if err != nil || region == "" {
 		return bucketFacts{}, err
 	}
-	list, err := s.own(ctx, x)
-	if err != nil {
-		return bucketFacts{}, err
-	}
-	for _, b := range list.Buckets {
-		if b.Name == x.bucket {
-			mine := bucketFacts{owner: x.call.Account, region: region}
-			s.remember(x.bucket, mine)
-			return mine, nil
-		}
-	}
-	return bucketFacts{owner: foreign, region: region}, nil
+	owner, err := s.owner(ctx, x, x.bucket)
+	return bucketFacts{owner: owner, region: region}, err
 }
 
 // region asks where the bucket lies; "" means that there is none.
 func (s *s3Service) region(ctx context.Context, x *exchange) (string, error) {
-	r, err := s.ask(ctx, x, http.MethodHead, "/"+x.bucket, "", "")
+	return s.regionOf(ctx, x.call.Account, x.bucket)
+}
+
+func (s *s3Service) regionOf(ctx context.Context, account, bucket string) (string, error) {
+	r, err := s.upstream.ask(ctx, question{service: "s3", region: "us-east-1", account: account, method: http.MethodHead, path: "/" + bucket})
 	if err != nil || r.status == http.StatusNotFound {
 		return "", err
 	}
 	if region := r.header.Get("X-Amz-Bucket-Region"); region != "" {
 		return region, nil
 	}
-	return "", fmt.Errorf("the simulator answered %d about bucket %s", r.status, x.bucket)
+	return "", fmt.Errorf("the simulator answered %d about bucket %s", r.status, bucket)
 }
 
 // remember keeps the facts; the zero value forgets.

@@ -87,15 +87,6 @@ func pageOfBuckets(x *exchange) (size int, after string, refusal *reply) {
 	return size, string(token), nil
 }
 
-// own lists the buckets of the caller's account.
-func (s *s3Service) own(ctx context.Context, x *exchange) (bucketList, error) {
-	r, err := s.ask(ctx, x, http.MethodGet, "/", "", "")
-	if err != nil {
-		return bucketList{}, err
-	}
-	return parseBuckets(r)
-}
-
 func parseBuckets(r *reply) (bucketList, error) {
 	var list bucketList
 	if err := xml.Unmarshal(r.body, &list); err != nil {

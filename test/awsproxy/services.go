@@ -29,7 +29,7 @@ var services = map[string]service{
 	"sns": {
 		about: []string{"TopicArn", "ResourceArn", "SubscriptionArn", "Name"}, short: topicOf, items: []string{"Topics"},
 		newStrict: func(_ Options, p *Proxy) strict {
-			return (&snsService{upstream: p.upstream, pageSize: p.pageSize.Load}).around
+			return (&snsService{proxy: p, upstream: p.upstream, pageSize: p.pageSize.Load}).around
 		},
 	},
 	"sqs": {
@@ -75,6 +75,10 @@ var services = map[string]service{
 	"eks": {
 		items: []string{"associations"}, lists: []string{"ListPodIdentityAssociations"}, size: "maxResults",
 		newStrict: func(_ Options, p *Proxy) strict { return p.clusters.around },
+	},
+	"kms": {
+		about: []string{"KeyId", "AliasName"}, short: after("/"), items: []string{"Keys", "Aliases"},
+		newStrict: func(Options, *Proxy) strict { return kmsService{}.around },
 	},
 	"ssm":            {about: []string{"Name", "Names"}, items: []string{"Parameters"}},
 	"secretsmanager": {about: []string{"SecretId", "Name"}, items: []string{"SecretList"}},

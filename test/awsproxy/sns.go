@@ -1,6 +1,7 @@
 package awsproxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -13,28 +14,31 @@ import (
 
 // snsService refuses what moto takes and SNS does not: the creation of a topic
 // that exists with other tags or attributes, a subscription once more with other
-// attributes or a nested filter, and a policy that is no JSON. It cuts the pages of the operator's
+// attributes or a nested filter, and a policy that is none. It cuts the pages of the operator's
 // listings, whose size SNS does not let anybody choose. That a standard topic
 // takes no FIFO queue, and a deletion is idempotent, moto does.
 type snsService struct {
+	proxy    *Proxy
 	upstream *upstream
 	locks    locks // by topic
 	pageSize func() int64
 }
 
 func (s *snsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	defer s.locks.lock(x.call.Account+"/"+x.call.Region+"/"+x.call.Resource, true)()
+	defer s.locks.lock(x.account()+"/"+x.call.Region+"/"+x.call.Resource, true)()
 	var refusal *reply
 	var err error
 	switch x.call.Operation {
 	case "CreateTopic":
-		refusal, err = s.create(ctx, x)
-	case "SetTopicAttributes":
-		if x.form.Get("AttributeName") == "Policy" && !json.Valid([]byte(x.form.Get("AttributeValue"))) {
-			refusal = x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Policy Error: null")
+		if refusal, err = policyOfNewTopic(x); refusal == nil && err == nil {
+			refusal, err = s.create(ctx, x)
 		}
+	case "SetTopicAttributes":
+		refusal, err = policyOfTopic(x)
 	case "Subscribe":
 		refusal, err = s.subscribe(ctx, x)
+	case "Publish", "PublishBatch":
+		err = s.proxy.openToQueues(ctx, x, cmp.Or(x.form.Get("TopicArn"), x.form.Get("TargetArn")))
 	case "ListTopics":
 		return s.page(ctx, x, next)
 	}
@@ -52,10 +56,22 @@ type snsAnswer struct {
 	Topic         []snsEntry `xml:"GetTopicAttributesResult>Attributes>entry"`
 	Subscription  []snsEntry `xml:"GetSubscriptionAttributesResult>Attributes>entry"`
 	Subscriptions []struct {
-		SubscriptionArn, Endpoint string
+		SubscriptionArn, Endpoint, Protocol string
 	} `xml:"ListSubscriptionsByTopicResult>Subscriptions>member"`
 	Topics []string `xml:"ListTopicsResult>Topics>member>TopicArn"`
 	Next   string   `xml:"ListTopicsResult>NextToken"`
+
+	NextOfTopic string `xml:"ListSubscriptionsByTopicResult>NextToken"`
+}
+
+// pendingSubscription is listed in place of the ARN of a subscription that is not confirmed.
+const pendingSubscription = "PendingConfirmation"
+
+func readSNS(r *reply) (answer snsAnswer, err error) {
+	if err = xml.Unmarshal(r.body, &answer); err != nil {
+		err = fmt.Errorf("read the simulator's answer: %w", err)
+	}
+	return answer, err
 }
 
 type snsEntry struct {
@@ -66,7 +82,7 @@ type snsEntry struct {
 // ask makes a call of the service's own; found is false if there is no such thing.
 func (s *snsService) ask(ctx context.Context, x *exchange, operation, parameter, arn string) (answer snsAnswer, found bool, err error) {
 	r, err := s.upstream.ask(ctx, question{
-		service: "sns", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		service: "sns", region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
 		body:   url.Values{"Action": {operation}, "Version": {"2010-03-31"}, parameter: {arn}}.Encode(),
 	})
@@ -77,7 +93,7 @@ func (s *snsService) ask(ctx context.Context, x *exchange, operation, parameter,
 }
 
 func (s *snsService) create(ctx context.Context, x *exchange) (*reply, error) {
-	topic := "arn:aws:sns:" + x.call.Region + ":" + x.call.Account + ":" + x.form.Get("Name")
+	topic := x.arn("sns", x.form.Get("Name"))
 	have, found, err := s.ask(ctx, x, "ListTagsForResource", "ResourceArn", topic)
 	if err != nil || !found {
 		return nil, err
@@ -118,12 +134,17 @@ func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error)
 	if given := attributesOf(x); given["FilterPolicyScope"] != "MessageBody" && nested(given["FilterPolicy"]) {
 		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: FilterPolicy: Filter policy scope MessageAttributes does not support nested filter policy"), nil
 	}
+	if x.form.Get("Protocol") == "sqs" { // which is asked to confirm, if it is another account's
+		if err := s.proxy.open(ctx, x, topicSender(x.form.Get("TopicArn")), x.form.Get("Endpoint")); err != nil {
+			return nil, err
+		}
+	}
 	all, _, err := s.ask(ctx, x, "ListSubscriptionsByTopic", "TopicArn", x.form.Get("TopicArn"))
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range all.Subscriptions {
-		if one.Endpoint != x.form.Get("Endpoint") {
+		if one.Endpoint != x.form.Get("Endpoint") || one.SubscriptionArn == pendingSubscription {
 			continue
 		}
 		have, _, err := s.ask(ctx, x, "GetSubscriptionAttributes", "SubscriptionArn", one.SubscriptionArn)

@@ -19,7 +19,9 @@ func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 		return plainNeed(n.action, x.arn("sns", "*")), nil
 	case "GetSubscriptionAttributes", "SetSubscriptionAttributes", "Unsubscribe":
 		return plainNeed(n.action, x.form.Get("SubscriptionArn")), nil // a subscription has no tags
-	case "GetTopicAttributes", "SetTopicAttributes", "ListTagsForResource", "ListSubscriptionsByTopic", "DeleteTopic", "Subscribe", "Publish":
+	case "GetTopicAttributes", "SetTopicAttributes", "ListTagsForResource", "ListSubscriptionsByTopic", "DeleteTopic", "Publish", "ConfirmSubscription":
+	case "Subscribe":
+		n.facts.with("sns:Protocol", x.form.Get("Protocol")).with("sns:Endpoint", x.form.Get("Endpoint"))
 	case "PublishBatch":
 		n.action = "sns:Publish"
 	case "TagResource":
@@ -78,7 +80,7 @@ func formTagsOf(ctx context.Context, up *upstream, x *exchange, service string, 
 // askForm asks a service of the query protocol.
 func (u *upstream) askForm(ctx context.Context, x *exchange, service string, form url.Values) (*reply, error) {
 	return u.ask(ctx, question{
-		service: service, region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		service: service, region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
 	})
 }

@@ -1,6 +1,7 @@
 package awsproxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -9,9 +10,9 @@ import (
 )
 
 // sqsService keeps the tags of a queue that is created once more, which moto
-// replaces, its RedriveAllowPolicy, which moto forgets, and the name of a
-// deleted queue for a while, and what SQS says of a dead-letter queue that is not
-// there. That other attributes are refused, moto does.
+// replaces, its RedriveAllowPolicy, which moto forgets and does not obey, and the
+// name of a deleted queue for a while, and what SQS says of a dead-letter queue
+// that is not there. That other attributes are refused, moto does.
 type sqsService struct {
 	upstream *upstream
 	locks    locks // by queue
@@ -31,7 +32,17 @@ func newSQS(up *upstream, lag *lag, now func() time.Time) *sqsService {
 }
 
 func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	queue := x.call.Account + "/" + x.call.Region + "/" + x.call.Resource
+	if x.call.Operation == "CreateQueue" || x.call.Operation == "SetQueueAttributes" {
+		arn := x.resourceARN("sqs", x.call.Resource)
+		if refusal := cmp.Or(refuseQueuePolicy(x, arn), s.keptOut(x, arn)); refusal != nil {
+			return refusal, nil
+		}
+	}
+	return s.serve(ctx, x, next)
+}
+
+func (s *sqsService) serve(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	queue := x.account() + "/" + x.call.Region + "/" + x.call.Resource
 	switch x.call.Operation {
 	case "CreateQueue":
 		defer s.locks.lock(queue, true)()
@@ -100,7 +111,7 @@ func (s *sqsService) exists(ctx context.Context, x *exchange) (bool, error) {
 		return false, err
 	}
 	r, err := s.upstream.ask(ctx, question{
-		service: "sqs", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		service: "sqs", region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
 		header: map[string]string{"X-Amz-Target": "AmazonSQS.GetQueueUrl", "Content-Type": "application/x-amz-json-1.0"},
 		body:   string(body),
 	})

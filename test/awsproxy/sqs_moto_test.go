@@ -88,6 +88,27 @@ func TestTheRedriveAllowPolicyIsRemembered(t *testing.T) {
 	}
 }
 
+// Only queues that a dead-letter queue takes messages from can name it.
+func TestTheRedriveAllowPolicyIsObeyed(t *testing.T) {
+	w := newWorld(t)
+	c := w.sqs(keyOne, "eu-west-1")
+	dead, source := unique(t), unique(t)
+	arnOf := func(name string) string { return "arn:aws:sqs:eu-west-1:111111111111:" + name }
+	out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &dead, Attributes: map[string]string{
+		"RedriveAllowPolicy": `{"redrivePermission":"byQueue","sourceQueueArns":["` + arnOf(source) + `"]}`,
+	}})
+	must(t, err)
+	redrive := map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"` + arnOf(dead) + `","maxReceiveCount":3}`}
+	_, err = c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(source + "-other"), Attributes: redrive})
+	wantCode(t, err, "InvalidParameterValue")
+	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &source, Attributes: redrive})
+	must(t, err)
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: out.QueueUrl, Attributes: map[string]string{"RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`}})
+	must(t, err)
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl, Attributes: redrive})
+	wantCode(t, err, "InvalidParameterValue")
+}
+
 func TestListingsComeInSmallPages(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(newAccount(w), "eu-west-1")

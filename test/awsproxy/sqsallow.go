@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // redriveAllow is the attribute that moto takes and forgets.
@@ -23,6 +24,32 @@ func (s *sqsService) remember(x *exchange, queue string, r *reply) {
 	if s.allow[queue] = policy; policy == "" {
 		delete(s.allow, queue)
 	}
+}
+
+// keptOut refuses a queue whose dead-letter queue takes no messages from it: "which source queues can specify
+// dead-letter queues" (RedriveAllowPolicy, SQS API Reference). The text is not documented.
+func (s *sqsService) keptOut(x *exchange, queueARN string) *reply {
+	given, _ := x.json["Attributes"].(map[string]any)
+	text, _ := given["RedrivePolicy"].(string)
+	var redrive struct{ DeadLetterTargetArn string }
+	if text == "" || json.Unmarshal([]byte(text), &redrive) != nil {
+		return nil
+	}
+	to := splitARN(redrive.DeadLetterTargetArn)
+	s.mu.Lock()
+	policy, ok := s.allow[to.account+"/"+to.region+"/"+to.resource]
+	s.mu.Unlock()
+	var allow struct {
+		RedrivePermission string
+		SourceQueueArns   []string
+	}
+	if !ok || json.Unmarshal([]byte(policy), &allow) != nil || allow.RedrivePermission == "allowAll" ||
+		allow.RedrivePermission == "byQueue" && slices.Contains(allow.SourceQueueArns, queueARN) {
+		return nil
+	}
+	return x.fail(http.StatusBadRequest, "InvalidParameterValue", fmt.Sprintf(
+		"Value %s for parameter RedrivePolicy is invalid. Reason: Dead letter target does not allow this source queue.", text)).
+		queryCode(x, "InvalidParameterValue")
 }
 
 // deadLetters says that a dead-letter queue does not exist as SQS does. moto says it as of the queue itself.

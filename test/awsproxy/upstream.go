@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,8 +51,9 @@ func (r *reply) discard() {
 }
 
 type upstream struct {
-	base   *url.URL
-	client *http.Client
+	base     *url.URL
+	client   *http.Client
+	obedient atomic.Bool // it is known to drop what the proxy says
 }
 
 func newUpstream(base *url.URL) *upstream {
@@ -93,10 +95,7 @@ func (u *upstream) pass(ctx context.Context, x *exchange, body io.Reader, length
 	req.ContentLength = length
 	req.Header = x.in.Header.Clone()
 	removeHopByHop(req.Header)
-	req.Header.Del(accountHeader)
-	if x.call.Account != "" {
-		req.Header.Set(accountHeader, x.call.Account)
-	}
+	x.setPrivateHeaders(req.Header)
 	if !x.virtualHost { // queue URLs are made from the host
 		req.Host = x.in.Host
 	}

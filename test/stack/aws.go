@@ -53,8 +53,8 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		return err
 	}
 	err = s.run(ctx, process.Spec{
-		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Moto)),
-		Args:  []string{"-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
+		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Python)),
+		Args:  []string{filepath.Join(s.opts.Root, filepath.FromSlash(build.MotoServer)), "-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
 	if err != nil || !s.opts.WorkloadIdentity {

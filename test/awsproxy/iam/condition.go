@@ -36,7 +36,7 @@ func operatorOf(name string) (condition, error) {
 	base, c.ifExists = strings.CutSuffix(base, "IfExists")
 	var known bool
 	if c.operator, known = operators[base]; !known || base == "Null" && base != name {
-		return c, fmt.Errorf("unknown condition operator %q", name)
+		return c, fmt.Errorf("%w: unknown operator %q", ErrCondition, name)
 	}
 	return c, nil
 }

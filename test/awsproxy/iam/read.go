@@ -61,14 +61,14 @@ func each(from textList, read func(string) (pattern, error)) ([]pattern, error) 
 func action(text string) (pattern, error) {
 	service, name, found := strings.Cut(text, ":")
 	if text != "*" && (!found || service == "" || name == "") {
-		return nil, fmt.Errorf("%q is no action: it has the form service:name", text)
+		return nil, fmt.Errorf("%w: %q does not have the form service:name", ErrAction, text)
 	}
 	return plain(strings.ToLower(text)), nil
 }
 
 func (r *reader) resource(text string) (pattern, error) {
 	if text != "*" && !strings.HasPrefix(text, "arn:") {
-		return nil, fmt.Errorf("%q is no ARN", text)
+		return nil, fmt.Errorf("%w: %q is no ARN", ErrResource, text)
 	}
 	return r.pattern(text)
 }
@@ -85,13 +85,13 @@ func (r *reader) conditions(block map[string]map[string]textList) ([]condition, 
 			c := base
 			c.key = strings.ToLower(key)
 			if !r.known.has(key) {
-				return nil, fmt.Errorf("the condition key %s has no value here: it is misspelled, or the evaluation must learn it", key)
+				return nil, fmt.Errorf("%w: the key %s has no value here: it is misspelled, or the evaluation must learn it", ErrCondition, key)
 			}
 			if c.values, err = each(block[name][key], r.pattern); err != nil {
-				return nil, fmt.Errorf("%s of %s: %w", name, key, err)
+				return nil, fmt.Errorf("%w: %s of %s: %w", ErrCondition, name, key, err)
 			}
 			if err := c.check(); err != nil {
-				return nil, fmt.Errorf("%s of %s: %w", name, key, err)
+				return nil, fmt.Errorf("%w: %s of %s: %w", ErrCondition, name, key, err)
 			}
 			all = append(all, c)
 		}

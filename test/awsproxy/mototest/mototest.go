@@ -20,7 +20,7 @@ const patience = 60 * time.Second
 
 // Launch runs a simulator until stop, which may be called once.
 func Launch() (base *url.URL, stop func(), err error) {
-	server, err := find()
+	python, server, err := find()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -28,7 +28,7 @@ func Launch() (base *url.URL, stop func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("find a port for moto: %w", err)
 	}
-	cmd := exec.Command(server, "-H", "127.0.0.1", "-p", port)
+	cmd := exec.Command(python, server, "-H", "127.0.0.1", "-p", port)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("start moto: %w", err)
@@ -46,23 +46,23 @@ func Launch() (base *url.URL, stop func(), err error) {
 	}, nil
 }
 
-// find looks for the server from the working directory upwards.
-func find() (string, error) {
+// find looks for the server, and the Python that has moto, from the working directory upwards.
+func find() (python, server string, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			server := filepath.Join(dir, ".venv", "bin", "moto_server")
-			if _, err := os.Stat(server); err != nil {
-				return "", fmt.Errorf("the AWS simulator is missing: run make deps (%w)", err)
+			python := filepath.Join(dir, ".venv", "bin", "python3")
+			if _, err := os.Stat(filepath.Join(dir, ".venv", "bin", "moto_server")); err != nil {
+				return "", "", fmt.Errorf("the AWS simulator is missing: run make deps (%w)", err)
 			}
-			return server, nil
+			return python, filepath.Join(dir, "test", "moto", "server.py"), nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("not inside the module: no go.mod found")
+			return "", "", errors.New("not inside the module: no go.mod found")
 		}
 		dir = parent
 	}

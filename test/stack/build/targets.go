@@ -35,7 +35,10 @@ const fuzzVenv = ".cache/schemathesis"
 
 // Where Build puts what is not in bin, relative to the root.
 const (
-	Moto         = ".venv/bin/moto_server"
+	Moto = ".venv/bin/moto_server"
+	// Python runs MotoServer, which is in the repository: moto with what our proxy needs of it.
+	Python       = ".venv/bin/python3"
+	MotoServer   = "test/moto/server.py"
 	Schemathesis = fuzzVenv + "/bin/schemathesis"
 	// Oldest has the programs of the oldest Kubernetes that Portico runs on.
 	Oldest   = ".cache/oldest"

@@ -1,0 +1,192 @@
+package awsproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// delivery is a message's way from a topic or bucket to a queue or topic, by ARNs.
+type delivery struct{ from, to string }
+
+// How test/moto/server.py is told what the proxy has decided. Clients cannot set these headers.
+const (
+	deliverHeader  = "X-Portico-Deliver"
+	callerHeader   = "X-Portico-Caller"
+	endpointHeader = "X-Portico-Endpoint"
+)
+
+// setPrivateHeaders tells moto whose resource the call is about, whose the call is, and what it may deliver meanwhile.
+func (x *exchange) setPrivateHeaders(h http.Header) {
+	for _, name := range []string{accountHeader, deliverHeader, callerHeader, endpointHeader, PlainHTTPHeader} {
+		h.Del(name)
+	}
+	if x.call.Account != "" {
+		h.Set(accountHeader, x.account())
+		h.Set(callerHeader, x.call.Account)
+	}
+	ways := make([]string, len(x.deliver))
+	for i, d := range x.deliver {
+		ways[i] = d.from + ">" + d.to
+	}
+	if len(ways) > 0 {
+		h.Set(deliverHeader, strings.Join(ways, " "))
+	}
+}
+
+// sender is a service that sends for one of its resources.
+type sender struct {
+	service string // its principal
+	arn     string // of the topic, bucket or rule
+	account string // whose that is
+}
+
+func topicSender(arn string) sender { return sender{"sns.amazonaws.com", arn, splitARN(arn).account} }
+
+// admits reports whether a queue or topic takes what a service sends: it must be there, its policy must let the service
+// send for the resource, and if it is encrypted with a key of KMS, that of the key must let the service use it. Nothing
+// of this is told to the sender: "Fanout to Amazon SQS queues" of SNS's guide, "Amazon SNS message delivery status".
+func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
+	if err := p.upstream.obeys(ctx); err != nil {
+		return false, err
+	}
+	id := splitARN(to)
+	var attributes map[string]string
+	var err error
+	action, usage := "sqs:SendMessage", "aws:sqs:arn"
+	switch id.service {
+	case "sqs":
+		attributes, err = p.upstream.queueAttributes(ctx, id)
+	case "sns":
+		action, usage = "sns:Publish", "aws:sns:topicArn"
+		attributes, err = p.upstream.topicAttributes(ctx, id)
+	}
+	if err != nil || attributes["Policy"] == "" {
+		return false, err
+	}
+	policy, err := ParseResourcePolicy([]byte(attributes["Policy"]))
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", to, err)
+	}
+	known := p.knownOf(s, id)
+	if !policy.Admits(iam.Request{Action: action, Resource: to, Context: known.values}, iam.Principal{Kind: "Service", Name: s.service}) {
+		return false, nil
+	}
+	if attributes["KmsMasterKeyId"] == "" {
+		return true, nil
+	}
+	return p.keyAdmits(ctx, s, id, attributes["KmsMasterKeyId"], known.with("kms:EncryptionContext:"+usage, to))
+}
+
+// knownOf returns what conditions ask of a call by a service. It has no aws:PrincipalArn: that is of principals of
+// accounts.
+func (p *Proxy) knownOf(s sender, to arnOf) facts {
+	return facts{}.with("aws:SourceArn", s.arn).with("aws:SourceAccount", s.account).with("aws:PrincipalIsAWSService", "true").
+		with("aws:PrincipalServiceName", s.service).with("aws:PrincipalServiceNamesList", s.service).with("aws:SecureTransport", "true").
+		with("aws:ViaAWSService", "false").with("aws:RequestedRegion", to.region).with("aws:ResourceAccount", to.account).
+		with("aws:CurrentTime", p.now().UTC().Format(time.RFC3339))
+}
+
+func (f facts) values(key string) []string { return f[key] }
+
+// keyAdmits reports whether a key lets the service encrypt: "Configure KMS permissions for AWS services" of SQS's
+// guide. The keys that AWS manages, such as alias/aws/sqs, let in none, and nobody can change that.
+func (p *Proxy) keyAdmits(ctx context.Context, s sender, of arnOf, key string, known facts) (bool, error) {
+	at := arnOf{partition: of.partition, service: "kms", region: of.region, account: of.account}
+	if id := splitARN(key); id.account != "" {
+		at = id
+	}
+	arn, usable, err := p.upstream.keyOf(ctx, at, key)
+	if err != nil || !usable || strings.Contains(key, "alias/aws/") {
+		return false, err
+	}
+	policy, err := p.policyOf(ctx, arn)
+	if err != nil {
+		return false, err
+	}
+	for _, action := range []string{"kms:GenerateDataKey", "kms:Decrypt"} {
+		r := iam.Request{Action: action, Resource: arn, Context: known.values}
+		if !policy.Admits(r, iam.Principal{Kind: "Service", Name: s.service}) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// errDelivers says that the simulator is not the one that the tests start.
+var errDelivers = errors.New("the simulator delivers what the proxy would drop: start it by test/moto/server.py")
+
+// obeys returns an error if the simulator does not know how to drop.
+func (u *upstream) obeys(ctx context.Context) error {
+	if u.obedient.Load() {
+		return nil
+	}
+	r, err := u.ask(ctx, question{service: "sqs", region: "us-east-1", method: http.MethodGet, path: "/moto-api/portico"})
+	if err != nil {
+		return err
+	}
+	if r.status != http.StatusOK {
+		return errDelivers
+	}
+	u.obedient.Store(true)
+	return nil
+}
+
+// openToQueues has moto deliver what is published to the topic meanwhile, to the queues that let it in.
+func (p *Proxy) openToQueues(ctx context.Context, x *exchange, topicARN string) error {
+	queues, err := p.upstream.subscribedQueues(ctx, topicARN)
+	if err != nil {
+		return err
+	}
+	for _, queue := range queues {
+		if err := p.open(ctx, x, topicSender(topicARN), queue); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open has moto deliver what a sender sends meanwhile, if the receiver lets it in.
+func (p *Proxy) open(ctx context.Context, x *exchange, s sender, to string) error {
+	admitted, err := p.admits(ctx, s, to)
+	if admitted {
+		x.deliver = append(x.deliver, delivery{s.arn, to})
+	}
+	return err
+}
+
+// subscribedQueues returns the queues that have confirmed a subscription to the topic; none if there is no such topic.
+func (u *upstream) subscribedQueues(ctx context.Context, topicARN string) ([]string, error) {
+	id := splitARN(topicARN)
+	if id.account == "" { // a message to a telephone
+		return nil, nil
+	}
+	x := &exchange{call: Call{Account: id.account, Region: id.region}}
+	form := url.Values{"Action": {"ListSubscriptionsByTopic"}, "Version": {"2010-03-31"}, "TopicArn": {topicARN}}
+	var queues []string
+	for {
+		r, err := u.askForm(ctx, x, "sns", form)
+		if err != nil || r.status != http.StatusOK {
+			return queues, r.broken(err)
+		}
+		page, err := readSNS(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page.Subscriptions {
+			if s.Protocol == "sqs" && s.SubscriptionArn != pendingSubscription {
+				queues = append(queues, s.Endpoint)
+			}
+		}
+		if page.NextOfTopic == "" {
+			return queues, nil
+		}
+		form.Set("NextToken", page.NextOfTopic)
+	}
+}

@@ -1,0 +1,62 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+)
+
+// kmsService refuses policies of keys that KMS does not take, of which moto takes any; "Key policies in AWS KMS" of its
+// guide. Who may use a key is judged in policyFor, and for services in keyAdmits.
+type kmsService struct{}
+
+func (kmsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	policy, given := x.json["Policy"].(string)
+	if x.call.Operation == "CreateKey" || x.call.Operation == "PutKeyPolicy" {
+		if _, err := ParseResourcePolicy([]byte(policy)); given && err != nil {
+			return x.fail(http.StatusBadRequest, "MalformedPolicyDocumentException", err.Error()), nil
+		}
+	}
+	return next(ctx)
+}
+
+// keyOperations are those on one key, whose actions have their names, by the Service Authorization Reference.
+var keyOperations = map[string]bool{
+	"DescribeKey": true, "GetKeyPolicy": true, "PutKeyPolicy": true, "ListKeyPolicies": true, "ListResourceTags": true, "TagResource": true,
+	"UntagResource": true, "EnableKey": true, "DisableKey": true, "ScheduleKeyDeletion": true, "CancelKeyDeletion": true,
+	"Encrypt": true, "Decrypt": true, "GenerateDataKey": true,
+}
+
+// kmsNeeds returns the permission of the operation's name, on the key, by whatever name the call has for it.
+func kmsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
+	action := "kms:" + x.call.Operation
+	switch x.call.Operation {
+	case "CreateKey", "ListKeys", "ListAliases":
+		return plainNeed(action, "*"), nil
+	case "CreateAlias", "DeleteAlias":
+		alias, _ := x.json["AliasName"].(string)
+		return plainNeed(action, x.resourceARN("kms", alias)), nil
+	}
+	if !keyOperations[x.call.Operation] {
+		return nil, unknownOperation(x)
+	}
+	key, _ := x.json["KeyId"].(string)
+	id := arnOf{partition: partition(x.call.Region), service: "kms", region: x.call.Region, account: x.account()}
+	arn, _, err := up.keyOf(ctx, id, key)
+	if arn == "" { // which moto says, to who may ask about any
+		arn = x.resourceARN("kms", "key/"+key)
+	}
+	n := need{action: action, resource: arn, facts: facts{}.with("kms:CallerAccount", x.call.Account)}
+	return []need{n}, err
+}
+
+// keyOf returns the ARN of the key that goes by the name, an ID, an alias or the ARN of either, and whether services
+// may use it at all: AWS manages others, whose policies nobody can change, and some are off. The ARN is empty if there
+// is no such key.
+func (u *upstream) keyOf(ctx context.Context, at arnOf, name string) (arn string, usable bool, err error) {
+	var answer struct {
+		KeyMetadata struct{ Arn, KeyManager, KeyState string }
+	}
+	_, err = u.askAbout(ctx, at, "TrentService.DescribeKey", map[string]any{"KeyId": name}, &answer)
+	meta := answer.KeyMetadata
+	return meta.Arn, meta.KeyManager != "AWS" && meta.KeyState == "Enabled", err
+}

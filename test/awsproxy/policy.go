@@ -1,0 +1,121 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// resourceKeys are the condition keys that the policy of a resource may name, by "AWS global condition context keys" of
+// IAM's guide and the Service Authorization Reference. Those that no call here has a value for are of networks and
+// organizations that the simulator does not have.
+var resourceKeys = slices.Concat(conditionKeys, iam.Keys{
+	"aws:SourceArn", "aws:SourceAccount", "aws:SourceOwner", "aws:SourceOrgID", "aws:SourceOrgPaths", "aws:PrincipalServiceName",
+	"aws:PrincipalServiceNamesList", "aws:SourceVpc", "aws:SourceVpce", "aws:VpcSourceIp", "aws:PrincipalOrgID", "aws:PrincipalOrgPaths",
+	"aws:ResourceOrgID", "aws:ResourceOrgPaths", "aws:CalledVia", "aws:CalledViaFirst", "aws:CalledViaLast", "aws:userid", "aws:username",
+	"aws:Referer", "aws:MultiFactorAuthPresent", "aws:MultiFactorAuthAge", "aws:TokenIssueTime", "aws:FederatedProvider",
+	"sns:Protocol", "sns:Endpoint", "kms:CallerAccount", "kms:EncryptionContext:aws:sqs:arn", "kms:EncryptionContext:aws:sns:topicArn", "kms:EncryptionContextKeys", "kms:GrantIsForAWSResource",
+	"s3:x-amz-acl", "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id", "s3:VersionId", "s3:TlsVersion",
+	"s3:ResourceAccount", "s3:signatureversion", "s3:authType", "s3:signatureAge", "s3:x-amz-content-sha256", "s3:ExistingObjectTag/",
+})
+
+// ParseResourcePolicy reads the policy of a queue, a topic, a bucket or a key. A condition key that AWS does not have
+// is an error.
+func ParseResourcePolicy(text []byte) (*iam.ResourcePolicy, error) {
+	return iam.ParseResource(text, resourceKeys)
+}
+
+// governed are the services whose resources have policies, which limit the root user of an account, too.
+var governed = map[string]bool{"s3": true, "s3control": true, "sqs": true, "sns": true, "kms": true}
+
+// arnOf is an ARN, taken apart.
+type arnOf struct{ partition, service, region, account, resource string }
+
+func splitARN(arn string) arnOf {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) != 6 {
+		return arnOf{}
+	}
+	return arnOf{parts[1], parts[2], parts[3], parts[4], parts[5]}
+}
+
+// policyOf returns the policy of a resource; nil if it has none, is not there, or is of a kind that has no policies.
+func (p *Proxy) policyOf(ctx context.Context, arn string) (*iam.ResourcePolicy, error) {
+	var text string
+	var err error
+	switch id := splitARN(arn); {
+	case id.service == "sqs":
+		var attributes map[string]string
+		attributes, err = p.upstream.queueAttributes(ctx, id)
+		text = attributes["Policy"]
+	case id.service == "sns" && !strings.Contains(id.resource, ":"):
+		var attributes map[string]string
+		attributes, err = p.upstream.topicAttributes(ctx, id)
+		text = attributes["Policy"]
+	case id.service == "s3" && id.resource != "*":
+		bucket, _, _ := strings.Cut(id.resource, "/")
+		text, err = p.upstream.bucketPolicy(ctx, bucket)
+	case id.service == "kms":
+		text, err = p.upstream.keyPolicy(ctx, id)
+	}
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return ParseResourcePolicy([]byte(text))
+}
+
+// queueAttributes returns all attributes of a queue; none if it is not there.
+func (u *upstream) queueAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
+	var answer struct{ Attributes map[string]string }
+	_, err := u.askAbout(ctx, id, "AmazonSQS.GetQueueAttributes", map[string]any{
+		"QueueUrl": "http://sqs/" + id.account + "/" + id.resource, "AttributeNames": []string{"All"},
+	}, &answer)
+	return answer.Attributes, err
+}
+
+// askAbout asks a service that speaks JSON about a resource, as its account; found is false if it refuses.
+func (u *upstream) askAbout(ctx context.Context, id arnOf, target string, input, answer any) (found bool, err error) {
+	x := &exchange{call: Call{Account: id.account, Region: id.region}}
+	return u.askJSON(ctx, x, id.service, target, input, answer)
+}
+
+// topicAttributes returns all attributes of a topic; none if it is not there.
+func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
+	x := &exchange{call: Call{Account: id.account, Region: id.region}}
+	arn := strings.Join([]string{"arn", id.partition, "sns", id.region, id.account, id.resource}, ":")
+	r, err := u.askForm(ctx, x, "sns", url.Values{"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"}, "TopicArn": {arn}})
+	if err != nil || r.status != http.StatusOK {
+		return nil, r.broken(err)
+	}
+	var answer snsAnswer
+	if err := xml.Unmarshal(r.body, &answer); err != nil {
+		return nil, err
+	}
+	return entries(answer.Topic), nil
+}
+
+// bucketPolicy returns the text of a bucket's policy; "" if there is none. moto's buckets are found from every account.
+func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, error) {
+	r, err := u.ask(ctx, question{service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket, query: "policy"})
+	if err != nil || r.status != http.StatusOK || !json.Valid(r.body) {
+		return "", r.broken(err)
+	}
+	return string(r.body), nil
+}
+
+// keyPolicy returns the text of a key's policy; "" if there is no such key.
+func (u *upstream) keyPolicy(ctx context.Context, id arnOf) (string, error) {
+	key := strings.TrimPrefix(id.resource, "key/")
+	var answer struct{ Policy string }
+	_, err := u.askAbout(ctx, id, "TrentService.GetKeyPolicy", map[string]any{"KeyId": key, "PolicyName": "default"}, &answer)
+	if answer.Policy == "{}" { // how moto says that nobody set one
+		return "", err
+	}
+	return answer.Policy, err
+}

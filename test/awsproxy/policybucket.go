@@ -1,0 +1,169 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// bucketPolicyBytes is the most that S3 takes, by "Bucket policies for Amazon S3" of its guide.
+const bucketPolicyBytes = 20 << 10
+
+// putPolicy serves PutBucketPolicy: it refuses what S3 refuses, and has moto keep the policy in S3's own form.
+func (s *s3Service) putPolicy(ctx context.Context, x *exchange) (*reply, error) {
+	policy, refusal := readBucketPolicy(x)
+	if refusal != nil {
+		return refusal, nil
+	}
+	blocked, err := s.blocksPublicPolicies(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	if blocked && isPublic(policy) {
+		return x.fail(http.StatusForbidden, "AccessDenied", "User: "+x.identity()+" is not authorized to perform: s3:PutBucketPolicy on resource: \""+
+			x.globalARN("s3", "", x.bucket)+"\" because public policies are prevented by the BlockPublicPolicy setting in S3 Block Public Access."), nil
+	}
+	x.body, err = normalPolicy(x.body, partition(x.call.Region))
+	return nil, err
+}
+
+// readBucketPolicy returns the policy, or why S3 does not take it. The messages are known from issues of
+// terraform-provider-aws, versitygw (645, 648, 649) and noobaa-core (10058).
+func readBucketPolicy(x *exchange) (*iam.ResourcePolicy, *reply) {
+	malformed := func(message string) (*iam.ResourcePolicy, *reply) {
+		return nil, x.fail(http.StatusBadRequest, "MalformedPolicy", message)
+	}
+	if len(x.body) > bucketPolicyBytes {
+		return malformed("Policy exceeds the maximum allowed document size.")
+	}
+	if !json.Valid(x.body) || x.body[0] != '{' {
+		return malformed("Policies must be valid JSON and the first byte must be '{'")
+	}
+	policy, err := ParseResourcePolicy(x.body)
+	switch {
+	case errors.Is(err, iam.ErrPrincipal) && strings.Contains(err.Error(), "either Principal"):
+		return malformed("Missing required field Principal")
+	case errors.Is(err, iam.ErrPrincipal):
+		return malformed("Invalid principal in policy")
+	case errors.Is(err, iam.ErrResource):
+		return malformed("Policy has invalid resource")
+	case errors.Is(err, iam.ErrAction):
+		return malformed("Policy has invalid action")
+	case errors.Is(err, iam.ErrCondition):
+		return malformed("Policy has an invalid condition key")
+	case err != nil:
+		return malformed("Invalid policy syntax.")
+	}
+	for _, s := range policy.Statements() {
+		if message := misfit(s, x.globalARN("s3", "", x.bucket)); message != "" {
+			return malformed(message)
+		}
+	}
+	return policy, nil
+}
+
+// misfit says what is wrong with a statement about a bucket; "" if nothing is. A resource is the bucket, or objects in
+// it, and an action needs one of its kind.
+func misfit(s iam.ResourceStatement, bucketARN string) string {
+	bucket, objects := false, false
+	for _, r := range slices.Concat(s.Resources, s.NotResources) {
+		rest, ok := strings.CutPrefix(r, bucketARN)
+		if !ok || rest != "" && rest[0] != '/' && rest[0] != '*' {
+			return "Policy has invalid resource"
+		}
+		bucket = bucket || rest == "" || rest[0] == '*'
+		objects = objects || rest != ""
+	}
+	for _, a := range slices.Concat(s.Actions, s.NotActions) {
+		name, ok := strings.CutPrefix(strings.ToLower(a), "s3:")
+		switch {
+		case !ok && a != "*":
+			return "Policy has invalid action"
+		case onBuckets[name] && !bucket, onObjects[name] && !objects:
+			return "Action does not apply to any resource(s) in statement"
+		}
+	}
+	return ""
+}
+
+// onBuckets and onObjects are the names of actions, in lower case, that need a resource of the kind.
+var onBuckets, onObjects = func() (buckets, objects map[string]bool) {
+	buckets, objects = map[string]bool{"createbucket": true, "tagresource": true}, map[string]bool{"deleteobject": true, "deleteobjectversion": true}
+	for _, name := range s3Actions {
+		buckets[strings.ToLower(name)] = true
+	}
+	for name := range sameS3Actions {
+		buckets[strings.ToLower(name)] = true
+	}
+	for _, of := range s3ObjectActions {
+		objects[strings.ToLower(of.action)] = true
+		if of.version != "" {
+			objects[strings.ToLower(of.version)] = true
+		}
+	}
+	return buckets, objects
+}()
+
+// blocksPublicPolicies reports whether the bucket refuses policies that are public.
+func (s *s3Service) blocksPublicPolicies(ctx context.Context, x *exchange) (bool, error) {
+	r, err := s.ask(ctx, x, http.MethodGet, "/"+x.bucket, "publicAccessBlock", "")
+	if err != nil || r.status != http.StatusOK {
+		return false, r.broken(err)
+	}
+	var block struct{ BlockPublicPolicy bool }
+	err = xml.Unmarshal(r.body, &block)
+	return block.BlockPublicPolicy, err
+}
+
+// fixing are the condition keys that keep a policy for everybody from being public, if their values are fixed: "The
+// meaning of public" of S3's guide.
+var fixing = []string{
+	"aws:sourceip", "aws:sourcearn", "aws:sourcevpc", "aws:sourcevpce", "aws:sourceowner", "aws:sourceaccount", "aws:userid", "aws:principalorgid",
+	"aws:principalarn", "aws:principalaccount", "aws:principalorgpaths", "aws:resourceaccount", "s3:x-amz-server-side-encryption-aws-kms-key-id",
+}
+
+// isPublic reports whether a statement lets everybody in, without a condition that fixes whom. Of what is fixed only
+// operators that compare for being the same count.
+func isPublic(p *iam.ResourcePolicy) bool {
+	return slices.ContainsFunc(p.Statements(), func(s iam.ResourceStatement) bool {
+		everybody := slices.ContainsFunc(s.Principals, func(who iam.Principal) bool { return who.Name == "*" })
+		if s.Deny || !everybody {
+			return false
+		}
+		for operator, keys := range s.Conditions {
+			for key, values := range keys {
+				if fixes(operator, strings.ToLower(key), values) {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// policyStatus says whether the bucket's policy is public, as BlockPublicPolicy would; nil if it has none, which moto
+// says.
+func (s *s3Service) policyStatus(ctx context.Context, x *exchange) (*reply, error) {
+	policy, err := s.proxy.policyOf(ctx, x.globalARN("s3", "", x.bucket))
+	if policy == nil || err != nil {
+		return nil, err
+	}
+	return xmlReply(http.StatusOK, `<PolicyStatus xmlns="`+s3Namespace+`"><IsPublic>%s</IsPublic></PolicyStatus>`, strconv.FormatBool(isPublic(policy))), nil
+}
+
+func fixes(operator, key string, values []string) bool {
+	if strings.Contains(operator, "Not") || strings.HasSuffix(operator, "IfExists") || strings.HasPrefix(operator, "ForAllValues:") || operator == "Null" {
+		return false
+	}
+	wild := slices.ContainsFunc(values, func(v string) bool {
+		return strings.ContainsAny(strings.ReplaceAll(v, "${*}", ""), "*?$") || v == "0.0.0.0/0" || v == "::/0"
+	})
+	return slices.Contains(fixing, key) && !wild
+}

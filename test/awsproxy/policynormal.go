@@ -1,0 +1,111 @@
+package awsproxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// normalPolicy returns a policy in the form in which S3 and SNS give it back: an account by its root user, a text for a
+// list of one, texts for numbers and booleans, principals in an order of their own, and no blanks. That AWS does not
+// keep the text is told by "Comparing policies" of Terraform's AWS provider and its issues on bucket and topic
+// policies; SQS keeps what it is given.
+func normalPolicy(text []byte, partition string) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(normalValue(v, "arn:"+partition+":iam::", false))
+}
+
+var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
+
+// normalValue simplifies a value; principal is true within the elements Principal and NotPrincipal.
+func normalValue(v any, accounts string, principal bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = normalElement(key, v[key], accounts, principal)
+		}
+		return v
+	case []any:
+		for i := range v {
+			v[i] = normalValue(v[i], accounts, principal)
+		}
+		if len(v) == 1 {
+			return v[0]
+		}
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	case string:
+		if principal && accountNumber.MatchString(v) {
+			return accounts + v + ":root"
+		}
+	}
+	return v
+}
+
+// normalElement simplifies what an element holds. Statements stay a list.
+func normalElement(key string, v any, accounts string, principal bool) any {
+	v = normalValue(v, accounts, principal || key == "Principal" || key == "NotPrincipal")
+	list, several := v.([]any)
+	if key == "Statement" && !several {
+		return []any{v}
+	}
+	if principal {
+		sortTexts(list)
+	}
+	return v
+}
+
+// sortTexts sorts a list of texts.
+func sortTexts(list []any) {
+	slices.SortFunc(list, func(a, b any) int {
+		left, _ := a.(string)
+		right, _ := b.(string)
+		return bytes.Compare([]byte(left), []byte(right))
+	})
+}
+
+// policyOfTopic refuses what SNS does not take as the policy of a topic, and has moto keep the rest in SNS's own form.
+func policyOfTopic(x *exchange) (*reply, error) {
+	if x.form.Get("AttributeName") != "Policy" {
+		return nil, nil
+	}
+	text := x.form.Get("AttributeValue")
+	if refusal := refuseTopicPolicy(x, x.form.Get("TopicArn"), text); refusal != nil {
+		return refusal, nil
+	}
+	normal, err := normalPolicy([]byte(text), partition(x.call.Region))
+	x.form.Set("AttributeValue", string(normal))
+	x.setForm(x.form)
+	return nil, err
+}
+
+// policyOfNewTopic does the same for CreateTopic.
+func policyOfNewTopic(x *exchange) (*reply, error) {
+	for i := 1; x.form.Has(fmt.Sprintf("Attributes.entry.%d.key", i)); i++ {
+		value := fmt.Sprintf("Attributes.entry.%d.value", i)
+		if x.form.Get(fmt.Sprintf("Attributes.entry.%d.key", i)) != "Policy" {
+			continue
+		}
+		if refusal := refuseTopicPolicy(x, x.arn("sns", x.form.Get("Name")), x.form.Get(value)); refusal != nil {
+			return refusal, nil
+		}
+		normal, err := normalPolicy([]byte(x.form.Get(value)), partition(x.call.Region))
+		if err != nil {
+			return nil, err
+		}
+		x.form.Set(value, string(normal))
+		x.setForm(x.form)
+	}
+	return nil, nil
+}

@@ -1,0 +1,194 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// notificationConfiguration is whom a bucket notifies of what.
+type notificationConfiguration struct {
+	XMLName     xml.Name           `xml:"NotificationConfiguration"`
+	Namespace   string             `xml:"xmlns,attr,omitempty"`
+	Topics      []notificationRule `xml:"TopicConfiguration"`
+	Queues      []notificationRule `xml:"QueueConfiguration"`
+	Functions   []notificationRule `xml:"CloudFunctionConfiguration"`
+	EventBridge *struct{}          `xml:"EventBridgeConfiguration"`
+}
+
+type notificationRule struct {
+	ID            string              `xml:"Id,omitempty"`
+	Topic         string              `xml:",omitempty"`
+	Queue         string              `xml:",omitempty"`
+	CloudFunction string              `xml:",omitempty"`
+	Events        []string            `xml:"Event"`
+	Filter        *notificationFilter `xml:",omitempty"`
+}
+
+type notificationFilter struct {
+	Rules []filterRule `xml:"S3Key>FilterRule"`
+}
+
+type filterRule struct{ Name, Value string }
+
+// destination returns the ARN.
+func (r notificationRule) destination() string { return r.Topic + r.Queue + r.CloudFunction }
+
+// part returns the prefix or the suffix that keys must have; "" is none.
+func (r notificationRule) part(name string) string {
+	if r.Filter == nil {
+		return ""
+	}
+	for _, f := range r.Filter.Rules {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+func (c *notificationConfiguration) rules() []notificationRule {
+	return slices.Concat(c.Topics, c.Queues, c.Functions)
+}
+
+// skipValidation is the header by which PutBucketNotificationConfiguration asks nobody.
+const skipValidation = "X-Amz-Skip-Destination-Validation"
+
+// putNotifications serves PutBucketNotificationConfiguration up to where moto keeps it: S3 refuses rules that overlap,
+// and destinations that it could not send to, and sends a test event to the others
+// ("PutBucketNotificationConfiguration" of its reference).
+func (s *s3Service) putNotifications(ctx context.Context, x *exchange) (*reply, error) {
+	var c notificationConfiguration
+	if xml.Unmarshal(x.body, &c) != nil {
+		return x.malformed(), nil //nolint:nilerr // the caller is told
+	}
+	for _, list := range [][]notificationRule{c.Topics, c.Queues, c.Functions} {
+		if refusal := checkRules(x, list); refusal != nil {
+			return refusal, nil
+		}
+	}
+	if refusal := checkTogether(x, c.rules()); refusal != nil {
+		return refusal, nil
+	}
+	if refusal, err := s.validate(ctx, x, &c); refusal != nil || err != nil {
+		return refusal, err
+	}
+	var err error
+	c.XMLName, c.Namespace = xml.Name{Local: "NotificationConfiguration"}, s3Namespace
+	x.body, err = xml.Marshal(c)
+	return nil, err
+}
+
+func (x *exchange) malformed() *reply {
+	return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema")
+}
+
+func (x *exchange) invalidArgument(message string) *reply {
+	return x.fail(http.StatusBadRequest, "InvalidArgument", message)
+}
+
+// checkRules refuses rules that are none for themselves. The names of filters have no case.
+func checkRules(x *exchange, rules []notificationRule) *reply {
+	for i := range rules {
+		r := &rules[i]
+		if len(r.Events) == 0 || splitARN(r.destination()).resource == "" {
+			return x.malformed()
+		}
+		if r.Filter == nil {
+			continue
+		}
+		seen := map[string]bool{}
+		for j := range r.Filter.Rules {
+			f := &r.Filter.Rules[j]
+			f.Name = strings.ToLower(f.Name)
+			switch {
+			case f.Name != "prefix" && f.Name != "suffix":
+				return x.invalidArgument("filter rule name must be either prefix or suffix")
+			case seen[f.Name]:
+				return x.invalidArgument("Cannot specify more than one " + f.Name + " rule in a filter.")
+			}
+			seen[f.Name] = true
+		}
+		r.Filter.Rules = slices.DeleteFunc(r.Filter.Rules, func(f filterRule) bool { return f.Value == "" })
+		if len(r.Filter.Rules) == 0 {
+			r.Filter = nil
+		}
+	}
+	return nil
+}
+
+// checkTogether refuses rules of one ID, and those of which one event would meet two: "Examples of notification
+// configurations with invalid prefix and suffix overlapping" of S3's guide. The messages are known from issues of minio
+// (2472) and aws-waf-security-automations (49).
+func checkTogether(x *exchange, rules []notificationRule) *reply {
+	for i, a := range rules {
+		for _, b := range rules[:i] {
+			filtered := a.Filter != nil || b.Filter != nil
+			switch {
+			case a.ID != "" && a.ID == b.ID:
+				return x.invalidArgument("Same ID used for multiple configurations. IDs must be unique.")
+			case !shareEvent(a.Events, b.Events) || !overlap(a, b):
+			case filtered:
+				return x.invalidArgument("Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules if the prefixes are overlapping for the same event type.")
+			default:
+				return x.invalidArgument("Configurations overlap. Configurations on the same bucket cannot share a common event type.")
+			}
+		}
+	}
+	return nil
+}
+
+// shareEvent reports whether some event is of both lists; s3:ObjectCreated:* stands for several.
+func shareEvent(a, b []string) bool {
+	covers := func(pattern, event string) bool {
+		family, all := strings.CutSuffix(pattern, "*")
+		return pattern == event || all && strings.HasPrefix(event, family)
+	}
+	return slices.ContainsFunc(a, func(one string) bool {
+		return slices.ContainsFunc(b, func(other string) bool { return covers(one, other) || covers(other, one) })
+	})
+}
+
+// overlap reports whether a key may have the prefixes and the suffixes of both.
+func overlap(a, b notificationRule) bool {
+	p, q, s, t := a.part("prefix"), b.part("prefix"), a.part("suffix"), b.part("suffix")
+	return (strings.HasPrefix(p, q) || strings.HasPrefix(q, p)) && (strings.HasSuffix(s, t) || strings.HasSuffix(t, s))
+}
+
+// validate asks all destinations, and opens the ways for the test event.
+func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationConfiguration) (*reply, error) {
+	facts, err := s.facts(ctx, x)
+	if err != nil || facts.owner == "" {
+		return nil, err // moto says that there is no such bucket
+	}
+	from := x.bucketSender(facts.owner)
+	skip := x.in.Header.Get(skipValidation) == "true"
+	for _, r := range slices.Concat(c.Queues, c.Topics) {
+		to := r.destination()
+		id := splitARN(to)
+		switch {
+		case id.region != facts.region:
+			return x.invalidArgument("The notification destination service region is not valid for the bucket location constraint"), nil
+		case strings.HasSuffix(id.resource, ".fifo"): // "Supported event destinations" of S3's guide
+			return x.invalidDestination(to, "S3 does not support FIFO queues and topics as destinations"), nil
+		case skip:
+			continue
+		}
+		before := len(x.deliver)
+		if err := s.openWay(ctx, x, from, to); err != nil {
+			return nil, err
+		}
+		if len(x.deliver) == before {
+			return x.invalidDestination(to, "Permissions on the destination do not allow S3 to publish notifications from this bucket, or it does not exist"), nil
+		}
+	}
+	return nil, nil
+}
+
+// invalidDestination says of one destination why it is none; SDKs show only the first sentence.
+func (x *exchange) invalidDestination(arn, why string) *reply {
+	return xmlReply(http.StatusBadRequest, "<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination configurations</Message>"+
+		"<ArgumentName1>%s</ArgumentName1><ArgumentValue1>%s</ArgumentValue1><RequestId/><HostId/></Error>", arn, why)
+}
