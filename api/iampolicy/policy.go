@@ -22,6 +22,8 @@ type Statement struct {
 	NotPrincipal Principals                      `json:"NotPrincipal"`
 	Action       list[string]                    `json:"Action"`
 	NotAction    list[string]                    `json:"NotAction"`
+	Resource     list[string]                    `json:"Resource"`
+	NotResource  list[string]                    `json:"NotResource"`
 	Conditions   map[string]map[string]list[any] `json:"Condition"`
 }
 
@@ -78,13 +80,12 @@ type LockOut struct {
 	Action    string // one of those that are denied
 }
 
-// LocksOut returns the first statement that denies the operator one of the actions, which are written as
-// sqs:SendMessage, nil if none does. mine tells which accounts and principals may stand for the operator. A condition
-// does not save a statement: whether the operator meets it is not known. Only that calls are encrypted is, for those of
-// the operator are.
-func (p Policy) LocksOut(actions []string, mine func(principal string) bool) *LockOut {
+// LocksOut returns the first statement that denies the operator, which is the caller, one of the actions, which are
+// written as sqs:SendMessage, nil if none does. A condition does not save a statement: whether the operator meets it is
+// not known. Only that calls are encrypted is, for those of the operator are.
+func (p Policy) LocksOut(actions []string, caller Caller) *LockOut {
 	for i, s := range p.Statements {
-		if s.Effect != "Deny" || s.onlyUnencrypted() || !s.reaches(mine) {
+		if s.Effect != "Deny" || s.onlyUnencrypted() || !s.reaches(caller) {
 			continue
 		}
 		for _, action := range actions {
@@ -115,12 +116,12 @@ func (s Statement) onlyUnencrypted() bool {
 	return false
 }
 
-// reaches reports whether the statement is about a principal that is mine.
-func (s Statement) reaches(mine func(string) bool) bool {
+// reaches reports whether the statement may be about the caller.
+func (s Statement) reaches(caller Caller) bool {
 	if s.NotPrincipal != nil {
-		return !slices.ContainsFunc(s.NotPrincipal[typeAWS], mine)
+		return !caller.exempt(s.NotPrincipal[typeAWS])
 	}
-	return slices.ContainsFunc(s.Principal[typeAWS], func(p string) bool { return p == everyone || mine(p) })
+	return slices.ContainsFunc(s.Principal[typeAWS], func(p string) bool { return p == everyone || caller.mayBe(p) })
 }
 
 // covers reports whether the statement is about the action.
