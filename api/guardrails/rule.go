@@ -162,9 +162,9 @@ func Matches(entry, value string) bool {
 	return len(value) >= len(entry)-1 && strings.HasPrefix(value, head) && strings.HasSuffix(value, tail)
 }
 
-// matchesCEL returns the expression of Matches.
-func matchesCEL(entry, value string) string {
-	return fmt.Sprintf("(%[1]s.contains('*') ? size(%[2]s) >= size(%[1]s) - 1 && %[2]s.startsWith(%[1]s.split('*')[0]) && %[2]s.endsWith(%[1]s.split('*')[1]) : %[1]s == %[2]s)", entry, value)
+// matchesCEL returns the expression of Matches for the entry p.
+func matchesCEL(value string) string {
+	return fmt.Sprintf("(p.contains('*') ? size(%[1]s) >= size(p) - 1 && %[1]s.startsWith(p.split('*')[0]) && %[1]s.endsWith(p.split('*')[1]) : p == %[1]s)", value)
 }
 
 // spec is what an object asks for.

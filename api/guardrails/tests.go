@@ -17,7 +17,7 @@ func oneOf(path string) test {
 			}
 			return nil
 		},
-		cel:     fmt.Sprintf("%s && !variables.l.exists(p, %s) ? [variables.s.%s] : []", hasCEL(path), matchesCEL("p", "variables.s."+path), path),
+		cel:     fmt.Sprintf("%s && !variables.l.exists(p, %s) ? [variables.s.%s] : []", hasCEL(path), matchesCEL("variables.s."+path), path),
 		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
 	}
 }
@@ -126,6 +126,29 @@ func encryptedVolumes() test {
 		cel: `!has(variables.s.blockDeviceMappings) ? [] : variables.s.blockDeviceMappings.filter(m, has(m.encrypted) && !m.encrypted).map(m, ` +
 			`'encrypted false of ' + m.deviceName)`,
 		allowed: words("encrypted volumes only"), allowedCEL: "'encrypted volumes only'",
+	}
+}
+
+// membersMatch takes lists whose items have texts at the members that some entry matches, or none there.
+func membersMatch(path string, names ...string) test {
+	var cel []string
+	for _, name := range names {
+		cel = append(cel, fmt.Sprintf("variables.s.%[1]s.filter(m, has(m.%[2]s) && !variables.l.exists(p, %[3]s)).map(m, m.%[2]s)", path, name, matchesCEL("m."+name)))
+	}
+	return test{
+		refused: func(s spec, limit any) []string {
+			var bad []string
+			for _, name := range names {
+				for _, m := range members(s, path) {
+					if v, ok := m[name]; ok && !anyMatches(limit, fmt.Sprint(v)) {
+						bad = append(bad, fmt.Sprint(v))
+					}
+				}
+			}
+			return bad
+		},
+		cel:     fmt.Sprintf("!has(variables.s.%s) ? [] : %s", path, strings.Join(cel, " + ")),
+		allowed: listed, allowedCEL: shortenCEL("variables.l"),
 	}
 }
 

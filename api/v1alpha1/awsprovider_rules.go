@@ -103,6 +103,36 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedDeadLetterQueues []string `json:"allowedDeadLetterQueues,omitempty"`
+	// allowedSenders are the ARNs of topics, buckets and EventBridge rules that every namespace can let send to its queues and
+	// topics; one * in an entry stands for any characters. Those of the same namespace need not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:Pattern=`^([*]|arn:aws[a-z-]*:(sns|s3|events):[^*]*[*]?[^*]*)$`
+	// +listType=set
+	// +optional
+	AllowedSenders []string `json:"allowedSenders,omitempty"`
+	// allowedPrincipals are who can be named in the policies of every namespace's queues, topics and buckets, besides the AWS
+	// account itself: numbers of accounts, ARNs, or services such as events.amazonaws.com; one * in an entry stands for any
+	// characters. The entry * alone lets policies open to everybody.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:Pattern=`^[^*]*[*]?[^*]*$`
+	// +listType=set
+	// +optional
+	AllowedPrincipals []string `json:"allowedPrincipals,omitempty"`
+	// allowedSubscribers are the addresses to which every namespace's topics can send messages, such as
+	// https://hooks.example.com/* or *@example.com; one * in an entry stands for any characters.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=1024
+	// +kubebuilder:validation:items:Pattern=`^([*]|[*]?[^*:/@\s]*@[A-Za-z0-9.-]+|https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^*@\s]*[*]?)?)$`
+	// +listType=set
+	// +optional
+	AllowedSubscribers []string `json:"allowedSubscribers,omitempty"`
 	// guardrails limit what can be requested in the account; those of the namespace's team hold too.
 	// +optional
 	Guardrails *Guardrails `json:"guardrails,omitempty"`

@@ -54,8 +54,8 @@ type Guardrails struct {
 	// requirePrivateDatabases true keeps databases off public addresses.
 	// +optional
 	RequirePrivateDatabases bool `json:"requirePrivateDatabases,omitempty"`
-	// requireEncryption true requires that the data of databases, volumes, queues and topics is encrypted at rest. A topic then needs a KMS
-	// key. S3 encrypts always.
+	// requireEncryption true requires that the data of databases, volumes, queues and topics is encrypted at rest. A topic then
+	// needs a KMS key. S3 encrypts always; its buckets must not answer requests without TLS (requireTLS false).
 	// +optional
 	RequireEncryption bool `json:"requireEncryption,omitempty"`
 	// forbidExtendedSupport true keeps databases of MySQL and PostgreSQL out of paid Extended Support.
@@ -194,6 +194,36 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedDeadLetterQueues []string `json:"allowedDeadLetterQueues,omitempty"`
+	// allowedSenders are the ARNs of topics, buckets and EventBridge rules that the team can let send to its queues and topics;
+	// one * in an entry stands for any characters. Those of the same namespace need not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:Pattern=`^([*]|arn:aws[a-z-]*:(sns|s3|events):[^*]*[*]?[^*]*)$`
+	// +listType=set
+	// +optional
+	AllowedSenders []string `json:"allowedSenders,omitempty"`
+	// allowedPrincipals are who can be named in the policies of the team's queues, topics and buckets, besides the AWS account
+	// itself: numbers of accounts, ARNs, or services such as events.amazonaws.com; one * in an entry stands for any
+	// characters. The entry * alone lets policies open to everybody.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:Pattern=`^[^*]*[*]?[^*]*$`
+	// +listType=set
+	// +optional
+	AllowedPrincipals []string `json:"allowedPrincipals,omitempty"`
+	// allowedSubscribers are the addresses to which the team's topics can send messages, such as
+	// https://hooks.example.com/* or *@example.com; one * in an entry stands for any characters.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=1024
+	// +kubebuilder:validation:items:Pattern=`^([*]|[*]?[^*:/@\s]*@[A-Za-z0-9.-]+|https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^*@\s]*[*]?)?)$`
+	// +listType=set
+	// +optional
+	AllowedSubscribers []string `json:"allowedSubscribers,omitempty"`
 }
 
 // ReasonNotAllowed is the reason of what breaks a guardrail of its team or AWS account.

@@ -39,6 +39,7 @@ const (
 	ReasonImmutableDiffers     = "ImmutableDiffers"     // AWS has another value of a setting that can never change
 	ReasonInsufficientCapacity = "InsufficientCapacity" // AWS has no room for a machine of this type in this zone right now
 	ReasonInvalidProvider      = "InvalidProvider"      // the AWSProvider has a value that cannot work
+	ReasonKeyRefusesSender     = "KeyRefusesSender"     // the KMS key keeps a sender out, so that AWS drops what it sends
 	ReasonNamespaceTerminating = "NamespaceTerminating" // the namespace is being deleted, and nothing new is created in it
 	ReasonNoWebIdentity        = "NoWebIdentity"        // the operator has no identity token with which it could assume the role
 	ReasonNotFound             = "NotFound"             // it does not exist in AWS, or is not shared with this namespace

@@ -22,7 +22,9 @@ func (a *WebApp) References() (all []ObjectRef) {
 // References returns the queues that the topic delivers to.
 func (t *SNSTopic) References() (all []ObjectRef) {
 	for _, s := range t.Spec.Subscriptions {
-		all = append(all, ObjectRef{KindSQSQueue, s.QueueRef.Name})
+		if s.QueueRef != nil {
+			all = append(all, ObjectRef{KindSQSQueue, s.QueueRef.Name})
+		}
 	}
 	return all
 }
@@ -34,3 +36,32 @@ func (q *SQSQueue) References() []ObjectRef {
 	}
 	return nil
 }
+
+// References returns the queues and topics that the bucket notifies.
+func (b *S3Bucket) References() (all []ObjectRef) {
+	for _, n := range b.Spec.Notifications {
+		switch {
+		case n.QueueRef != nil:
+			all = append(all, ObjectRef{KindSQSQueue, n.QueueRef.Name})
+		case n.TopicRef != nil:
+			all = append(all, ObjectRef{KindSNSTopic, n.TopicRef.Name})
+		}
+	}
+	return all
+}
+
+// Admitted returns the objects of the namespace that may send to the queue, or use it as their dead-letter queue. The
+// queue works without them: they are no References.
+func (q *SQSQueue) Admitted() []ObjectRef {
+	all := q.Spec.AllowFrom.refs()
+	if p := q.Spec.RedriveAllowPolicy; p != nil {
+		for _, source := range p.SourceQueueRefs {
+			all = append(all, ObjectRef{KindSQSQueue, source.Name})
+		}
+	}
+	return all
+}
+
+// Admitted returns the objects of the namespace that may publish to the topic. The topic works without them: they are
+// no References.
+func (t *SNSTopic) Admitted() []ObjectRef { return t.Spec.AllowFrom.refs() }

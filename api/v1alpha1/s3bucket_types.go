@@ -43,6 +43,23 @@ type S3BucketSpec struct {
 	// Portico changes only what you have set here once.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
+	// requireTLS refuses requests to the bucket that are not encrypted on their way. If left out, a bucket that Portico
+	// makes has it; one of an earlier version, or one that is taken over, is left as it is.
+	// +optional
+	RequireTLS *bool `json:"requireTLS,omitempty"`
+	// policy is the rest of the bucket's policy, as JSON: what requireTLS does not say. If left out, statements that others
+	// added in AWS stay.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=20480
+	// +optional
+	Policy string `json:"policy,omitempty"`
+	// notifications tell queues and topics of what happens to objects. Notifications that others added in AWS stay.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(n, self.exists_one(o, o == n))",message="name each notification once"
+	// +listType=atomic
+	// +optional
+	Notifications []S3Notification `json:"notifications,omitempty"`
 	// tags of the bucket, in addition to the default tags of the AWS account.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
@@ -231,10 +248,11 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,requireTLS,policy,notifications,queueRef,topicRef,name,events,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=encryption=It holds for new objects; those that there are stay as they are.|lifecycleRules=S3 applies the rules to what is stored already, too: objects that they cover are moved or deleted, usually within two days.|deletionPolicy=Nothing changes now: it decides what a deletion does.|forceDestroy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/names=bucketName"
+// +kubebuilder:metadata:annotations="portico.dev/refers=notifications[].queueRef.name=sqsqueues,notifications[].topicRef.name=snstopics"
 // +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, if empty"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=If anything is stored in it, it is not deleted: Portico stops, and the page of the resource says what to do."
 // +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"

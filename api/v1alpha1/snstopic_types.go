@@ -37,10 +37,15 @@ type SNSTopicSpec struct {
 	// +kubebuilder:validation:MaxLength=30720
 	// +optional
 	Policy string `json:"policy,omitempty"`
-	// subscriptions are the queues that get the topic's messages. Subscriptions that others made stay.
+	// allowFrom are the buckets and EventBridge rules that can publish to the topic. One that is not there yet is let in as
+	// soon as it is.
+	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.topicRef) && (!has(s.arn) || !s.arn.contains(':sns:')))",message="a topic does not publish to another one: name buckets and EventBridge rules"
+	// +optional
+	AllowFrom Senders `json:"allowFrom,omitempty"`
+	// subscriptions are the queues and addresses that get the topic's messages. Subscriptions that others made stay.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(s, self.exists_one(o, o.queueRef.name == s.queueRef.name))",message="name each queue once: SNS has one subscription for a topic and a queue"
+	// +kubebuilder:validation:XValidation:rule="self.all(s, self.exists_one(o, has(s.queueRef) ? has(o.queueRef) && o.queueRef.name == s.queueRef.name : has(s.https) ? has(o.https) && o.https == s.https : has(o.email) && has(s.email) && o.email == s.email))",message="name each queue and address once: SNS has one subscription for a topic and an address"
 	// +listType=atomic
 	// +optional
 	Subscriptions []SNSSubscription `json:"subscriptions,omitempty"`
@@ -55,15 +60,35 @@ type SNSTopicSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// SNSSubscription sends a topic's messages to a queue.
+// SNSSubscription sends a topic's messages to a queue or an address.
+// +kubebuilder:validation:XValidation:rule="(has(self.queueRef) ? 1 : 0) + (has(self.https) ? 1 : 0) + (has(self.email) ? 1 : 0) == 1",message="name where messages go: by queueRef (an SQSQueue of this namespace), by https or by email"
+// +kubebuilder:validation:XValidation:rule="!has(self.email) || !has(self.rawMessageDelivery) || !self.rawMessageDelivery",message="SNS delivers no raw messages by mail: leave rawMessageDelivery out"
+// +kubebuilder:validation:XValidation:rule="!has(self.filterPolicyScope) || has(self.filterPolicy)",message="filterPolicyScope says what filterPolicy speaks of: add filterPolicy, or leave it out"
 type SNSSubscription struct {
-	// queueRef names an SQSQueue in the same namespace, account and region, whose policy lets the topic send.
-	// +required
-	QueueRef LocalRef `json:"queueRef"`
+	// queueRef names an SQSQueue in the same namespace, account and region, whose allowFrom lets the topic send.
+	// +optional
+	QueueRef *LocalRef `json:"queueRef,omitempty"`
+	// https is an address that gets messages by POST, once it has confirmed that it wants them. A platform admin allows it
+	// by allowedSubscribers.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^\s#@]*)?$`
+	// +optional
+	HTTPS string `json:"https,omitempty"`
+	// email is an address that gets messages by mail, once its owner has confirmed that. A platform admin allows it by
+	// allowedSubscribers.
+	// +kubebuilder:validation:MaxLength=254
+	// +kubebuilder:validation:Pattern=`^[^\s@:/]+@[A-Za-z0-9.-]+$`
+	// +optional
+	Email string `json:"email,omitempty"`
 	// rawMessageDelivery true delivers messages as they were published, without SNS's envelope.
 	// +optional
 	RawMessageDelivery bool `json:"rawMessageDelivery,omitempty"`
-	// filterPolicy is JSON that says which messages the queue gets, by their attributes. If left out, it gets all.
+	// filterPolicyScope is what filterPolicy speaks of: attributes of messages, or their bodies, which then must be JSON.
+	// MessageAttributes, if left out.
+	// +kubebuilder:validation:Enum=MessageAttributes;MessageBody
+	// +optional
+	FilterPolicyScope string `json:"filterPolicyScope,omitempty"`
+	// filterPolicy is JSON that says which messages the subscriber gets. If left out, it gets all.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
@@ -79,7 +104,11 @@ type SNSTopicStatus struct {
 	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
 	// +optional
 	KMSKey string `json:"kmsKey,omitempty"`
-	// subscriptions are the queues that get the topic's messages because of this object.
+	// allowedSenders are the ARNs of allowFrom that AWS lets publish.
+	// +listType=set
+	// +optional
+	AllowedSenders []string `json:"allowedSenders,omitempty"`
+	// subscriptions are the queues and addresses that get the topic's messages because of this object.
 	// +listType=atomic
 	// +optional
 	Subscriptions []SNSSubscriptionStatus `json:"subscriptions,omitempty"`
@@ -88,14 +117,17 @@ type SNSTopicStatus struct {
 // SNSSubscriptionStatus is a subscription that AWS has.
 type SNSSubscriptionStatus struct {
 	// queue is the name of the SQSQueue.
-	// +required
-	Queue string `json:"queue"`
+	// +optional
+	Queue string `json:"queue,omitempty"`
 	// queueARN is the ARN of its queue.
-	// +required
-	QueueARN string `json:"queueARN"`
-	// subscriptionARN is the ARN of the subscription.
-	// +required
-	SubscriptionARN string `json:"subscriptionARN"`
+	// +optional
+	QueueARN string `json:"queueARN,omitempty"`
+	// address that gets messages by HTTPS or mail.
+	// +optional
+	Address string `json:"address,omitempty"`
+	// subscriptionARN is the ARN of the subscription. Empty: the address has not confirmed yet that it wants the messages.
+	// +optional
+	SubscriptionARN string `json:"subscriptionARN,omitempty"`
 }
 
 // SNSTopic sends each message to many queues: what one service publishes, all of them get.
@@ -115,11 +147,12 @@ type SNSSubscriptionStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/says=named {topicName} / with a name that Portico picks|fifoTopic=true?in strict order (FIFO) / in no strict order|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=queue"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,topicName,fifoTopic,subscriptions,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=queueRef,name,rawMessageDelivery,filterPolicy,contentBasedDeduplication,displayName,kmsMasterKeyId,policy,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=queueRef,https,email,name,rawMessageDelivery,filterPolicy,filterPolicyScope,allowFrom,bucketRef,topicRef,arn,account,contentBasedDeduplication,displayName,kmsMasterKeyId,policy,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.arn"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/names=topicName"
 // +kubebuilder:metadata:annotations="portico.dev/refers=subscriptions[].queueRef.name=sqsqueues"
+// +kubebuilder:metadata:annotations="portico.dev/lets-in=allowFrom[].bucketRef.name=s3buckets"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=Publishing to it fails, and its queues get no more messages. This cannot be undone."
 type SNSTopic struct {
@@ -135,9 +168,11 @@ type SNSTopic struct {
 	Status SNSTopicStatus `json:"status,omitempty"`
 }
 
-// Reasons of SNSTopics.
+// Reasons of SNSTopics, and of S3Buckets that notify.
 const (
-	ReasonQueueMismatch    = "QueueMismatch"
-	ReasonSubscribedTo     = "SubscribedTo"
-	ReasonWaitingForQueues = "WaitingForQueues"
+	ReasonNotLetIn               = "NotLetIn" // a queue or topic does not let it send
+	ReasonQueueMismatch          = "QueueMismatch"
+	ReasonSubscribedTo           = "SubscribedTo"
+	ReasonWaitingForConfirmation = "WaitingForConfirmation"
+	ReasonWaitingForQueues       = "WaitingForQueues"
 )

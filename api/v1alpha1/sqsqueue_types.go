@@ -10,6 +10,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.fifoThroughputLimit) || self.fifoThroughputLimit != 'perMessageGroupId' || (has(self.deduplicationScope) && self.deduplicationScope == 'messageGroup')",message="fifoThroughputLimit perMessageGroupId needs deduplicationScope: messageGroup"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsMasterKeyId) || !has(self.sqsManagedSseEnabled) || !self.sqsManagedSseEnabled",message="choose one encryption: kmsMasterKeyId, or sqsManagedSseEnabled: true"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsDataKeyReusePeriodSeconds) || has(self.kmsMasterKeyId)",message="kmsDataKeyReusePeriodSeconds needs kmsMasterKeyId"
+// +kubebuilder:validation:XValidation:rule="!has(self.fifoQueue) || !self.fifoQueue || !has(self.allowFrom) || self.allowFrom.all(s, !has(s.bucketRef) && (!has(s.arn) || !s.arn.contains(':s3:::')))",message="S3 cannot send to a FIFO queue: take the bucket out of allowFrom, or let it send to a standard queue"
 type SQSQueueSpec struct {
 	AWSSpec `json:",inline"`
 	// queueName is the queue's name in SQS, unique in the account and region. If left out, Portico picks
@@ -80,6 +81,16 @@ type SQSQueueSpec struct {
 	// unencrypted.
 	// +optional
 	SQSManagedSSEEnabled *bool `json:"sqsManagedSseEnabled,omitempty"`
+	// allowFrom are the topics, buckets and EventBridge rules that can send messages to the queue. SNS and S3 drop what a
+	// queue does not let in. One that is not there yet is let in as soon as it is.
+	// +optional
+	AllowFrom Senders `json:"allowFrom,omitempty"`
+	// policy is the rest of the queue's access policy, as JSON: what allowFrom does not say. If left out, statements that
+	// others added in AWS stay.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=8192
+	// +optional
+	Policy string `json:"policy,omitempty"`
 	// tags of the queue, in addition to the default tags of the AWS account.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
@@ -110,13 +121,22 @@ type SQSDeadLetterQueue struct {
 }
 
 // SQSRedriveAllowPolicy says which queues can use a queue as dead-letter queue.
-// +kubebuilder:validation:XValidation:rule="(self.redrivePermission == 'byQueue') == has(self.sourceQueueArns)",message="sourceQueueArns goes with redrivePermission byQueue, and only with it"
+// +kubebuilder:validation:XValidation:rule="self.redrivePermission == 'byQueue' || !has(self.sourceQueueRefs)",message="sourceQueueRefs go with redrivePermission byQueue only: choose that, or take them out"
+// +kubebuilder:validation:XValidation:rule="self.redrivePermission == 'byQueue' || !has(self.sourceQueueArns)",message="sourceQueueArns go with redrivePermission byQueue only: choose that, or take them out"
+// +kubebuilder:validation:XValidation:rule="self.redrivePermission != 'byQueue' || has(self.sourceQueueArns) || has(self.sourceQueueRefs)",message="redrivePermission byQueue needs sourceQueueRefs or sourceQueueArns"
+// +kubebuilder:validation:XValidation:rule="(has(self.sourceQueueArns) ? self.sourceQueueArns.size() : 0) + (has(self.sourceQueueRefs) ? self.sourceQueueRefs.size() : 0) <= 10",message="SQS takes at most 10 source queues"
 type SQSRedriveAllowPolicy struct {
-	// redrivePermission is allowAll, denyAll, or byQueue for the queues in sourceQueueArns.
+	// redrivePermission is allowAll, denyAll, or byQueue for the queues in sourceQueueRefs and sourceQueueArns.
 	// +kubebuilder:validation:Enum=allowAll;denyAll;byQueue
 	// +required
 	RedrivePermission string `json:"redrivePermission"`
-	// sourceQueueArns are up to ten queues that can use this one.
+	// sourceQueueRefs name SQSQueues of this namespace, in the same account and region, that can use this one.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=10
+	// +listType=atomic
+	// +optional
+	SourceQueueRefs []LocalRef `json:"sourceQueueRefs,omitempty"`
+	// sourceQueueArns are the ARNs of queues that can use this one.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MaxLength=256
@@ -137,6 +157,14 @@ type SQSQueueStatus struct {
 	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
 	// +optional
 	KMSKey string `json:"kmsKey,omitempty"`
+	// allowedSenders are the ARNs of allowFrom that AWS lets send.
+	// +listType=set
+	// +optional
+	AllowedSenders []string `json:"allowedSenders,omitempty"`
+	// allowedSources are the ARNs of the queues that redriveAllowPolicy names, as AWS has them.
+	// +listType=set
+	// +optional
+	AllowedSources []string `json:"allowedSources,omitempty"`
 	// deadLetterTargetARN is the dead-letter queue in use.
 	// +optional
 	DeadLetterTargetARN string `json:"deadLetterTargetARN,omitempty"`
@@ -158,12 +186,13 @@ type SQSQueueStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=Message queue"
 // +kubebuilder:metadata:annotations="portico.dev/says=named {queueName} / with a name that Portico picks|fifoQueue=true?in strict order (FIFO) / in no strict order|with messages kept for {messageRetentionPeriod}|deadLetterQueue?with a dead-letter queue|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted with its messages when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=queue"
-// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,deadLetterQueue,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueArns,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,allowFrom,deadLetterQueue,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueRefs,sourceQueueArns,allowFrom,topicRef,bucketRef,arn,account,policy,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.queueURL"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=messageRetentionPeriod=Messages that are older are deleted, those that wait now, too.|deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/names=queueName"
 // +kubebuilder:metadata:annotations="portico.dev/refers=deadLetterQueue.targetRef.name=sqsqueues"
+// +kubebuilder:metadata:annotations="portico.dev/lets-in=allowFrom[].topicRef.name=snstopics,allowFrom[].bucketRef.name=s3buckets,redriveAllowPolicy.sourceQueueRefs[].name=sqsqueues"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. This cannot be undone."
 type SQSQueue struct {

@@ -98,6 +98,8 @@ const (
 	groups   = `{"allowedSecurityGroups": ["sg-1", "sg-2"]}`
 	networks = `{"allowedSubnetGroups": ["Inner"]}`
 	amis     = `{"allowedImages": ["ami-0123456789abcdef0"]}`
+	lets     = `{"allowedSenders": ["arn:aws:sns:eu-west-1:230000000001:*"]}`
+	mails    = `{"allowedSubscribers": ["*@example.com", "https://hooks.example.com/*"]}`
 	dead     = `{"allowedDeadLetterQueues": ["arn:aws:sqs:eu-west-1:230000000001:dead"]}`
 	many     = `{"allowedInstanceTypes": ["a1.a", "a1.b", "a1.c", "a1.d", "a1.e", "a1.f", "a1.g", "a1.h", "a1.i", "a1.j", "a1.k", "a1.l"]}`
 )
@@ -187,12 +189,21 @@ var Cases = []Case{
 	{Kind: s3, Spec: `{"adoptionPolicy": "Adopt", "publicAccessBlock": {"blockPublicAcls": true, "ignorePublicAcls": true, "blockPublicPolicy": true}}`, Rules: private, Refused: broken("requirePrivateBuckets"), Says: "spec.publicAccessBlock.restrictPublicBuckets: leaving it out"},
 	{Kind: s3, Spec: `{"encryption": {"algorithm": "AES256"}}`, Rules: encrypt},
 	{Kind: sqs, Spec: `{}`, Rules: encrypt},
+	{Kind: s3, Spec: `{"requireTLS": false}`, Rules: encrypt, Refused: broken("requireEncryption"), Says: "spec.requireTLS: false is not allowed"},
+	{Kind: s3, Spec: `{"requireTLS": true}`, Rules: encrypt},
+	{Kind: s3, Spec: `{"adoptionPolicy": "Adopt"}`, Rules: encrypt},
 	{Kind: sqs, Spec: `{"sqsManagedSseEnabled": false}`, Rules: encrypt, Refused: broken("requireEncryption"), Says: "spec.sqsManagedSseEnabled: false is not allowed"},
 	{Kind: sqs, Spec: `{"sqsManagedSseEnabled": false, "kmsMasterKeyId": "alias/aws/sqs"}`, Rules: encrypt},
 	{Kind: sqs, Spec: `{"adoptionPolicy": "Adopt"}`, Rules: encrypt, Refused: broken("requireEncryption"), Says: "leaving it out with adoptionPolicy Adopt"},
 	{Kind: sqs, Spec: `{"deadLetterQueue": {"maxReceiveCount": 1, "targetArn": "arn:aws:sqs:eu-west-1:230000000001:dead"}}`, Rules: dead, Team: true},
 	{Kind: sqs, Spec: `{"deadLetterQueue": {"maxReceiveCount": 1, "targetArn": "arn:aws:sqs:eu-west-1:230000000001:other"}}`, Rules: dead, Team: true, Refused: broken("allowedDeadLetterQueues"), Says: ":other is not allowed"},
 	{Kind: sqs, Spec: `{"deadLetterQueue": {"maxReceiveCount": 1, "targetRef": {"name": "other"}}}`, Rules: dead, Team: true},
+	{Kind: sqs, Spec: `{"allowFrom": [{"arn": "arn:aws:sns:eu-west-1:230000000001:news"}, {"topicRef": {"name": "any"}}]}`, Rules: lets, Team: true},
+	{Kind: sqs, Spec: `{"allowFrom": [{"topicRef": {"name": "any"}}, {"arn": "arn:aws:sns:eu-west-1:230000000002:news"}]}`, Rules: lets, Team: true, Refused: broken("allowedSenders"), Says: "230000000002:news is not allowed"},
+	{Kind: sns, Spec: `{"allowFrom": [{"arn": "arn:aws:events:eu-west-1:230000000001:rule/x"}]}`, Rules: lets, Team: true, Refused: broken("allowedSenders"), Says: "rule/x is not allowed"},
+	{Kind: sns, Spec: `{"allowFrom": [{"bucketRef": {"name": "any"}}]}`, Rules: lets, Team: true},
+	{Kind: sns, Spec: `{"subscriptions": [{"queueRef": {"name": "any"}}, {"email": "desk@example.com"}, {"https": "https://hooks.example.com/a"}]}`, Rules: mails, Team: true},
+	{Kind: sns, Spec: `{"subscriptions": [{"email": "desk@example.org"}]}`, Rules: mails, Team: true, Refused: broken("allowedSubscribers"), Says: "desk@example.org is not allowed"},
 	{Kind: sns, Spec: `{}`, Rules: encrypt, Refused: broken("requireEncryption"), Says: "spec.kmsMasterKeyId: leaving it out is not allowed"},
 	{Kind: sns, Spec: `{"kmsMasterKeyId": "alias/aws/sns"}`, Rules: encrypt},
 	{Kind: sns, Spec: `{}`, Rules: `{}`},
