@@ -28,9 +28,9 @@ import (
 var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
 	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling}),
-	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, traits{stateful: true, settles: s3.Settling}),
-	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, traits{settles: settling}).withRef(sns.QueueRefs),
-	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, traits{settles: settling}).withRef(sqs.DeadLetterRefs).withLive(),
+	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, traits{stateful: true, settles: s3.Settling}).withRefs(s3.Refs...),
+	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, traits{settles: settling}).withRefs(sns.Refs...),
+	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, traits{settles: settling}).withRefs(sqs.Refs...).withLive(),
 }
 
 // Kinds returns every kind that the operator runs, sorted.
@@ -60,7 +60,9 @@ func providerUsers() map[string]client.Object {
 
 // referrers returns the zero objects of all kinds that name others.
 func referrers() []watch.Referrer {
-	return []watch.Referrer{&v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &v1alpha1.SNSTopic{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}}
+	return []watch.Referrer{
+		&v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &v1alpha1.S3Bucket{}, &v1alpha1.SNSTopic{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{},
+	}
 }
 
 // referred returns the zero objects of all kinds that others name.
@@ -80,16 +82,16 @@ func requested() map[string]client.Object {
 type kind struct {
 	object client.Object // the zero object, for watches and lists
 	list   lister
-	setup  func(ctrl.Manager, deps, []watch.LocalRef) error
-	refs   []watch.LocalRef
+	setup  func(ctrl.Manager, deps, []watch.Ref) error
+	refs   []watch.Ref
 	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that sort.
 	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
 	hasLive  bool
 }
 
-// withRef adds to a row what its objects name.
-func (k kind) withRef(r watch.LocalRef) kind {
-	k.refs = append(k.refs, r)
+// withRefs adds to a row what its objects name.
+func (k kind) withRefs(refs ...watch.Ref) kind {
+	k.refs = append(k.refs, refs...)
 	return k
 }
 
@@ -130,7 +132,7 @@ func bind[T interface {
 			}, nil
 		}
 	}
-	setup := func(mgr ctrl.Manager, d deps, refs []watch.LocalRef) error {
+	setup := func(mgr ctrl.Manager, d deps, refs []watch.Ref) error {
 		name := watch.KindOf(mgr, T(new(P)))
 		reconciler := external.Reconciler[T, S]{
 			Kind: name, Stateful: is.stateful, FoundByTags: is.foundByTags, Settling: d.scaled(is.settles), MaxDuration: d.scaled(d.engine.Timeout),

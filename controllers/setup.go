@@ -231,6 +231,11 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
 			return err
 		}
+		if admitter, ok := k.object.(watch.Admitter); ok {
+			if err := watch.IndexAdmitted(ctx, mgr, admitter); err != nil {
+				return err
+			}
+		}
 		if err := k.setup(mgr, d, k.refs); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
@@ -238,7 +243,7 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	return nil
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, refs []watch.LocalRef) error {
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, refs []watch.Ref) error {
 	return engine.Setup(mgr, proto, reconciler, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))

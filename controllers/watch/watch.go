@@ -82,6 +82,11 @@ func IndexReferences(ctx context.Context, mgr ctrl.Manager, proto Referrer) erro
 	})
 }
 
+// Ref says which objects wake others that name them.
+type Ref interface {
+	Watch(b *builder.Builder, mgr ctrl.Manager)
+}
+
 // LocalRef says that objects of one kind wait for those of another that they name; see Referrer.
 type LocalRef struct {
 	From Referrer            // of the kind that names

@@ -57,7 +57,7 @@ func (a *Adapter[T]) Name(obj T, known string, limit int, fifo bool) string {
 	if known != "" {
 		return known
 	}
-	return generatedName(a.Session, obj, limit, fifo)
+	return GeneratedName(a.Session, obj, limit, fifo)
 }
 
 // Observe reads the tags, which show existence and ownership in one call once the ID is known, and the attributes only

@@ -37,7 +37,7 @@ func (n Naming) describe(ctx context.Context, s *cloud.Session, found []deleted.
 		if fifo {
 			item.Fields[n.FIFO] = "true"
 		}
-		if name != generatedName(s, &metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name}, n.Longest, fifo) {
+		if name != GeneratedName(s, &metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name}, n.Longest, fifo) {
 			item.Fields[n.Name] = name
 		}
 		all = append(all, item)
@@ -45,8 +45,14 @@ func (n Naming) describe(ctx context.Context, s *cloud.Session, found []deleted.
 	return all, nil
 }
 
-// generatedName returns the name that Portico picks for an object's resource, of at most limit characters.
-func generatedName(s *cloud.Session, obj metav1.Object, limit int, fifo bool) string {
+// The limits of SQS and SNS for names, in characters.
+const (
+	LongestQueueName = 80
+	LongestTopicName = 256
+)
+
+// GeneratedName returns the name that Portico picks for an object's resource, of at most limit characters.
+func GeneratedName(s *cloud.Session, obj metav1.Object, limit int, fifo bool) string {
 	if fifo {
 		return s.Identity.GeneratedName(obj, limit-len(FIFOSuffix)) + FIFOSuffix
 	}

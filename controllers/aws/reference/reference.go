@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/guardrails"
+	"github.com/portico-platform/portico/api/iampolicy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -29,6 +30,9 @@ const (
 	DeadLetterQueue = "dead-letter queue"
 	KeyPair         = "key pair"
 	ParameterGroup  = "parameter group"
+	Sender          = "sender"
+	Principal       = "principal"
+	Subscriber      = "address"
 )
 
 // all opens a list for every resource.
@@ -44,6 +48,8 @@ type kind struct {
 	canonical func(s *cloud.Session, name string) string
 	// everybodys reports whether AWS itself keeps what goes by a name, for every user of the account; nil: nothing is.
 	everybodys func(name string) bool
+	// patterns says that one * in an entry stands for any characters.
+	patterns bool
 	// arn by which its tags are read; nil, or an empty one: they are not read that way.
 	arn func(s *cloud.Session, name string) string
 }
@@ -88,6 +94,19 @@ var kinds = map[string]kind{
 		list: "allowedKeyPairs", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedKeyPairs },
 		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedKeyPairs },
 	},
+	Sender: {
+		list: "allowedSenders", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSenders },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedSenders }, patterns: true,
+	},
+	Principal: {
+		list: "allowedPrincipals", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedPrincipals },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedPrincipals }, patterns: true,
+		canonical: func(_ *cloud.Session, name string) string { return iampolicy.Account(name) },
+	},
+	Subscriber: {
+		list: "allowedSubscribers", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubscribers },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedSubscribers }, patterns: true,
+	},
 	ParameterGroup: {
 		list: "allowedParameterGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedParameterGroups },
 		team:       func(r *v1alpha1.TeamReferences) []string { return r.AllowedParameterGroups },
@@ -117,7 +136,9 @@ func names(s *cloud.Session, r external.Reference, list []string) bool {
 		}
 		return k.canonical(s, name)
 	}
-	return slices.ContainsFunc(list, func(entry string) bool { return entry == all || same(entry) == same(r.Name) })
+	return slices.ContainsFunc(list, func(entry string) bool {
+		return entry == all || same(entry) == same(r.Name) || k.patterns && r.Name != all && guardrails.Matches(entry, same(r.Name))
+	})
 }
 
 // Narrowed returns an error if the namespace's team has a list for such resources, and this one is not on it.
@@ -195,7 +216,8 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 		alias = " The tags of a key are found by its ID or ARN only, not by an alias."
 	}
 	tag := fmt.Sprintf(", or to tag %s %s=%s in AWS", it, cloud.TagNamespace, obj.GetNamespace())
-	if !s.Services.Offers(tagging.ServiceID) {
+	taggable := func(r external.Reference) bool { return !kinds[r.Kind].patterns } // what goes by patterns is of others
+	if !s.Services.Offers(tagging.ServiceID) || !slices.ContainsFunc(refused, taggable) {
 		tag, alias = "", "" // nobody can read them
 	}
 	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s cannot use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",

@@ -5,6 +5,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3control"
+
+	"github.com/portico-platform/portico/controllers/cloud"
 )
 
 type opt = func(*s3.Options)
@@ -14,6 +16,7 @@ type api interface {
 	bucketAPI
 	objectAPI
 	accessAPI
+	policyAPI
 	rulesAPI
 	controlAPI
 }
@@ -40,6 +43,14 @@ type accessAPI interface {
 	PutBucketEncryption(context.Context, *s3.PutBucketEncryptionInput, ...opt) (*s3.PutBucketEncryptionOutput, error)
 	GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (*s3.GetPublicAccessBlockOutput, error)
 	PutPublicAccessBlock(context.Context, *s3.PutPublicAccessBlockInput, ...opt) (*s3.PutPublicAccessBlockOutput, error)
+}
+
+type policyAPI interface {
+	GetBucketPolicy(context.Context, *s3.GetBucketPolicyInput, ...opt) (*s3.GetBucketPolicyOutput, error)
+	PutBucketPolicy(context.Context, *s3.PutBucketPolicyInput, ...opt) (*s3.PutBucketPolicyOutput, error)
+	DeleteBucketPolicy(context.Context, *s3.DeleteBucketPolicyInput, ...opt) (*s3.DeleteBucketPolicyOutput, error)
+	GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput, ...opt) (*s3.GetBucketNotificationConfigurationOutput, error)
+	PutBucketNotificationConfiguration(context.Context, *s3.PutBucketNotificationConfigurationInput, ...opt) (*s3.PutBucketNotificationConfigurationOutput, error)
 }
 
 type rulesAPI interface {
@@ -74,5 +85,8 @@ type target struct {
 	arn       *string
 
 	tagging     *tagging
+	made        *made
+	to          *destinations
 	ownEndpoint bool
+	caller      *cloud.Session // whose calls a policy must not deny
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// longest is S3's limit for a bucket name, in characters.
-const longest = 63
+// longest is the limit for a bucket name, in characters.
+const longest = cloud.LongestBucketName
 
 // Settling is how long S3 may deny that a bucket exists which was made a moment ago. Its guide calls buckets eventually
 // consistent and gives no time; Terraform's provider waits as long.
@@ -37,15 +37,29 @@ type bucket struct {
 	session *cloud.Session
 	tagging *tagging
 	former  *string // the name that earlier versions picked, if the bucket has it; see tags
+	made    *made
+	kube    external.Kube
+	// receivers and to are of those who are notified; see Resolve.
+	receivers receivers
+	to        *destinations
 }
 
 // Bucket adapts S3Bucket.
-func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
-	return bucket{session: session, api: clientFor(session), tagging: taggingFor(session), former: new(string)}
+func Bucket(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
+	return bucket{
+		session: session, api: clientFor(session), tagging: taggingFor(session), former: new(string), made: new(made), kube: kube,
+		receivers: receiversFor(session), to: new(destinations),
+	}
 }
 
 // ownEndpoint reports whether buckets are elsewhere than at AWS.
 func ownEndpoint(session *cloud.Session) bool { return session.Services.Endpoint(s3.ServiceID) != "" }
+
+// standsForAWS reports whether buckets are at AWS, or at what has all of its services. A server for buckets alone may
+// have no TLS.
+func standsForAWS(session *cloud.Session) bool {
+	return session.Services.Own[s3.ServiceID] == "" && !session.Stated
+}
 
 func clientFor(session *cloud.Session) client {
 	return cloud.Shared(session, func() client {
@@ -87,7 +101,7 @@ func (b bucket) target(obj *v1alpha1.S3Bucket) target { return b.targetOf(b.name
 func (b bucket) targetOf(name string) target {
 	t := target{
 		api: b.api, bucket: &name, accountID: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
-		tagging: b.tagging, ownEndpoint: ownEndpoint(b.session),
+		tagging: b.tagging, ownEndpoint: ownEndpoint(b.session), caller: b.session, made: b.made, to: b.to,
 	}
 	if !b.session.Stated { // what was not asked for proves nothing, and the server may know another owner
 		t.account = t.accountID
@@ -165,6 +179,9 @@ func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 func (b bucket) SafePaths(_ *v1alpha1.S3Bucket, seen *bucketState) []string {
 	var paths []string
 	for _, f := range features {
+		if f.onlyKept && !standsForAWS(b.session) {
+			continue
+		}
 		if seen == nil {
 			paths = append(paths, f.safe(nil)...)
 		} else if have, read := seen.config[f.path]; read {
@@ -193,7 +210,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Acti
 			actions = append(actions, s)
 		}
 	}
-	return actions, nil
+	return actions, b.to.rest
 }
 
 // Reserve notes where the bucket will be.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/portico-platform/portico/api/iampolicy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -20,7 +21,7 @@ import (
 )
 
 func adapter(f *fakeS3) bucket {
-	return bucket{api: f, tagging: &tagging{}, former: new(string), session: &cloud.Session{
+	return bucket{api: f, tagging: &tagging{}, former: new(string), made: new(made), to: new(destinations), session: &cloud.Session{
 		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "S3Bucket", NamespaceUID: "ns-uid"},
 	}}
@@ -37,6 +38,7 @@ func full() *v1alpha1.S3Bucket {
 	b := object()
 	s := &b.Spec
 	s.Versioning = "Enabled"
+	s.RequireTLS, s.Policy = aws.Bool(true), `{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"s3:GetObject","Resource":"*"}}`
 	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/x", BucketKeyEnabled: aws.Bool(true)}
 	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true)}
 	s.LifecycleRules = []v1alpha1.S3LifecycleRule{
@@ -71,7 +73,12 @@ func TestBucketKeepsTheLaws(t *testing.T) {
 			"a lifecycle rule's older prefix": func() {
 				f.lifecycle[0].Filter, f.lifecycle[0].Prefix = nil, aws.String("x/") //nolint:staticcheck // others write it
 			},
-			"CORS":          func() { f.cors = nil },
+			"CORS":                    func() { f.cors = nil },
+			"the statement about TLS": func() { f.policy = `{"Statement":{"Sid":"theirs"}}` },
+			"the rest of the policy": func() {
+				own, _ := iampolicy.Split(f.policy)
+				f.policy = iampolicy.Join(own, `{"Statement":{"Sid":"theirs"}}`)
+			},
 			"a tag":         func() { f.tags["team"] = "search"; f.tags["made-by"] = "hand" },
 			"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
 		},

@@ -34,7 +34,9 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 			}
 			switch {
 			case err == nil:
-				obj.Status.CreatedUnmarked = obj.Status.CreatedUnmarked || b.isNew(ctx, t, marked)
+				isNew := b.isNew(ctx, t, marked)
+				obj.Status.CreatedUnmarked = obj.Status.CreatedUnmarked || isNew
+				b.closeNew(ctx, obj, t, isNew)
 				return nil
 			case cloud.HasCode(err, "BucketAlreadyOwnedByYou"):
 				return nil // an earlier try got through; the next look tells whose tags it has
@@ -47,6 +49,20 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 			return b.explain(obj, err)
 		},
 	}
+}
+
+// closeNew has a bucket that was just made refuse requests without TLS, unless the spec says otherwise: the look that
+// follows saves a call. What fails here that look finds, and it is done as any other change.
+func (b bucket) closeNew(ctx context.Context, obj *v1alpha1.S3Bucket, t target, isNew bool) {
+	if b.made.here = isNew; !isNew {
+		return
+	}
+	b.made.note("")
+	want := bucketPolicy{tls: true}
+	if !standsForAWS(b.session) || obj.Spec.RequireTLS != nil && !*obj.Spec.RequireTLS || policyFeature.put(ctx, t, want) == nil {
+		return
+	}
+	b.made.known = false
 }
 
 // creation returns what CreateBucket is called with.

@@ -159,7 +159,7 @@ func TestABucketThatIsNotThereIsNotOneWithoutTags(t *testing.T) {
 	for name, f := range map[string]*fakeS3{"it is not there": {}, "no versioning is known": {exists: true, lacks: "GetBucketVersioning"}} {
 		f.tagsAnyName = true
 		a, b, there := adapter(f), object(), f.exists
-		a.session.Services.All = "http://s3.local"
+		a.session.Services.Own = map[string]string{"S3": "http://s3.local"}
 		seen, err := a.Observe(t.Context(), b)
 		if err != nil || (seen != nil) != there {
 			t.Errorf("%s: %+v, %v", name, seen, err)
@@ -167,7 +167,7 @@ func TestABucketThatIsNotThereIsNotOneWithoutTags(t *testing.T) {
 	}
 	f := &fakeS3{tagsAnyName: true}
 	a, b := adapter(f), object()
-	a.session.Services.All = "http://s3.local"
+	a.session.Services.Own = map[string]string{"S3": "http://s3.local"}
 	if got := passOf(t, a, b); got != "" || f.tags["portico.dev/uid"] != "uid-1" {
 		t.Errorf("got %q, tags %v, calls %v", got, f.tags, f.calls)
 	}

@@ -26,6 +26,8 @@ type fakeS3 struct {
 	access     *s3types.PublicAccessBlockConfiguration
 	lifecycle  []s3types.LifecycleRule
 	cors       []s3types.CORSRule
+	policy     string
+	notified   s3types.NotificationConfiguration
 	objects    []string // sorted
 	plain      bool     // it knows no encoding of keys
 	locked     bool     // Object Lock
@@ -288,6 +290,35 @@ func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInp
 
 func (f *fakeS3) PutBucketEncryption(_ context.Context, in *s3.PutBucketEncryptionInput, _ ...opt) (*s3.PutBucketEncryptionOutput, error) {
 	return &s3.PutBucketEncryptionOutput{}, f.write("PutBucketEncryption", func() error { f.encryption = in.ServerSideEncryptionConfiguration; return nil })
+}
+
+func (f *fakeS3) GetBucketPolicy(context.Context, *s3.GetBucketPolicyInput, ...opt) (*s3.GetBucketPolicyOutput, error) {
+	if err := f.read("GetBucketPolicy"); err != nil {
+		return nil, err
+	}
+	if f.policy == "" {
+		return nil, code("NoSuchBucketPolicy")
+	}
+	return &s3.GetBucketPolicyOutput{Policy: aws.String(f.policy)}, nil
+}
+
+func (f *fakeS3) PutBucketPolicy(_ context.Context, in *s3.PutBucketPolicyInput, _ ...opt) (*s3.PutBucketPolicyOutput, error) {
+	return &s3.PutBucketPolicyOutput{}, f.write("PutBucketPolicy", func() error { f.policy = *in.Policy; return nil })
+}
+
+func (f *fakeS3) DeleteBucketPolicy(context.Context, *s3.DeleteBucketPolicyInput, ...opt) (*s3.DeleteBucketPolicyOutput, error) {
+	return &s3.DeleteBucketPolicyOutput{}, f.write("DeleteBucketPolicy", func() error { f.policy = ""; return nil })
+}
+
+func (f *fakeS3) GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput, ...opt) (*s3.GetBucketNotificationConfigurationOutput, error) {
+	return &s3.GetBucketNotificationConfigurationOutput{
+		QueueConfigurations: f.notified.QueueConfigurations, TopicConfigurations: f.notified.TopicConfigurations,
+		LambdaFunctionConfigurations: f.notified.LambdaFunctionConfigurations, EventBridgeConfiguration: f.notified.EventBridgeConfiguration,
+	}, f.read("GetBucketNotificationConfiguration")
+}
+
+func (f *fakeS3) PutBucketNotificationConfiguration(_ context.Context, in *s3.PutBucketNotificationConfigurationInput, _ ...opt) (*s3.PutBucketNotificationConfigurationOutput, error) {
+	return &s3.PutBucketNotificationConfigurationOutput{}, f.write("PutBucketNotificationConfiguration", func() error { f.notified = *in.NotificationConfiguration; return nil })
 }
 
 func (f *fakeS3) GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (*s3.GetPublicAccessBlockOutput, error) {

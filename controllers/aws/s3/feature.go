@@ -17,17 +17,33 @@ type feature struct {
 	read     func(context.Context, target) (any, error)
 	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Action, bool)
 	safe     func(have any) []string // as external.SafePaths
+	// beside is another path of the spec that the same calls read and write; empty: none.
+	beside string
+	// onlyKept says that AWS does not make buckets with the safe values: they are compared, and written to a new
+	// bucket, only where they are kept.
+	onlyKept bool
 }
 
 // features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
 // that speak of versions.
 var features = []feature{
-	publicAccess.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(), cors.feature(),
+	publicAccess.feature(), policyFeature.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(), cors.feature(), notifications.feature(),
 }
 
 // wanted reports whether the feature is declared now, or was and has to go back.
 func (f feature) wanted(obj *v1alpha1.S3Bucket) bool {
-	return len(f.declared(&obj.Spec)) > 0 || len(external.ManagedBy(obj).Below(f.path)) > 0
+	managed := external.ManagedBy(obj)
+	return len(f.declared(&obj.Spec)) > 0 || len(managed.Below(f.path)) > 0 || f.beside != "" && len(managed.Below(f.beside)) > 0
+}
+
+// audited reports whether what is safe is to be compared though nothing is declared.
+func (f feature) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
+	paths := f.safe(nil)
+	if !f.onlyKept {
+		return external.AuditsSafe(ctx, obj, paths)
+	}
+	kept := slices.ContainsFunc(paths, external.ManagedBy(obj).KeepsSafe)
+	return kept && (engine.IsAudit(ctx) || obj.Status.FirstReadyTime == nil)
 }
 
 // without are the answers of servers that are not AWS and do not have a feature.
@@ -37,7 +53,7 @@ var without = []string{"NotImplemented", "MethodNotAllowed"}
 // of it is left there: it is no reason to fail, unless it is declared.
 func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
 	wanted := f.wanted(obj)
-	if !wanted && !external.AuditsSafe(ctx, obj, f.safe(nil)) {
+	if !wanted && !f.audited(ctx, obj) {
 		return nil
 	}
 	have, err := f.read(ctx, t)
@@ -70,21 +86,38 @@ type typedFeature[V any] struct {
 	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now or kept safe, else what
 	// is. It is called only if some path is declared, ours or kept safe.
 	want func(spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
-	get  func(context.Context, target) (V, error)
-	call string // the name of the call that put makes
-	put  func(context.Context, target, V) error
-	text func(V) string
+	// wantAt is want of a feature that has no members, and depends on what the pass has found.
+	wantAt func(t target, spec *v1alpha1.S3BucketSpec, have V) V
+	get    func(context.Context, target) (V, error)
+	call   string // the name of the call that put makes
+	put    func(context.Context, target, V) error
+	text   func(V) string
 	// references are what the bucket is to refer to and does not yet; nil: nothing.
 	references func(have, want V) []external.Reference
+	// referTo is the same, of what depends on the bucket's account.
+	referTo func(t target, have, want V) []external.Reference
+	// refuse returns why Portico does not write the value; nil: it writes all.
+	refuse func(t target, have, want V) error
+	// parts are settings that one call writes and that can each fail alone; nil: there are none.
+	parts []part[V]
+	// beside and onlyKept are as in feature.
+	beside   string
+	onlyKept bool
 	// safe are the settings of which the default keeps others out.
 	safe []external.Field[*v1alpha1.S3BucketSpec, V]
 	// diff tells people what differs, where the two texts side by side would not; nil: they do.
 	diff func(have, want V) string
 }
 
+// part is one of the settings that a call writes: set gives the value that is to be written this one of want.
+type part[V any] struct {
+	path string
+	set  func(into *V, want V)
+}
+
 func (f typedFeature[V]) feature() feature {
 	return feature{
-		path:     f.path,
+		path: f.path, beside: f.beside, onlyKept: f.onlyKept,
 		declared: f.paths,
 		read: func(ctx context.Context, t target) (any, error) {
 			return f.get(ctx, t)
@@ -106,10 +139,19 @@ func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Mana
 	ours := func(path string) bool { // of a member, too: one call writes all of them
 		return managed.Owns(path, from) || slices.Contains(kept, path)
 	}
-	if len(declared)+len(kept) == 0 && !slices.ContainsFunc(managed.Below(f.path), ours) {
+	before := managed.Below(f.path)
+	if f.beside != "" {
+		before = append(before, managed.Below(f.beside)...)
+	}
+	if len(declared)+len(kept) == 0 && !slices.ContainsFunc(before, ours) {
 		return external.Action{}, false
 	}
-	want := f.want(spec, ours, have)
+	var want V
+	if f.wantAt != nil {
+		want = f.wantAt(t, spec, have)
+	} else {
+		want = f.want(spec, ours, have)
+	}
 	to := f.text(want)
 	var sets []external.Change
 	for _, path := range slices.Concat(declared, kept) {
@@ -119,13 +161,52 @@ func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Mana
 	if f.diff != nil {
 		why = f.diff(have, want)
 	}
-	action := external.Action{Name: f.call, Why: f.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
-		return explain(f.put(ctx, t, want), f.path)
-	}}
-	if f.references != nil {
-		action.References = f.references(have, want)
+	written := have
+	action := f.write(t, &written, func(into *V) { *into = want }, sets, f.path+" "+why)
+	if changed := f.changedParts(have, want); len(changed) > 1 {
+		action.Parts = func() (parts []external.Action) {
+			for _, p := range changed {
+				of := slices.DeleteFunc(slices.Clone(sets), func(c external.Change) bool { return c.Path != p.path })
+				parts = append(parts, f.write(t, &written, func(into *V) { p.set(into, want) }, of, p.path+" "+why))
+			}
+			return parts
+		}
 	}
 	return action, from != to
+}
+
+// changedParts returns the parts of which have and want differ.
+func (f typedFeature[V]) changedParts(have, want V) []part[V] {
+	return slices.DeleteFunc(slices.Clone(f.parts), func(p part[V]) bool {
+		next := have
+		p.set(&next, want)
+		return f.text(next) == f.text(have)
+	})
+}
+
+// write returns the action that writes what set makes of what is there, which it notes.
+func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []external.Change, why string) external.Action {
+	want := *there
+	set(&want)
+	action := external.Action{Name: f.call, Why: why, Changes: changes, Do: func(ctx context.Context) error {
+		next := *there
+		set(&next)
+		if err := f.put(ctx, t, next); err != nil {
+			return explain(err, f.path)
+		}
+		*there = next
+		return nil
+	}}
+	if f.references != nil {
+		action.References = f.references(*there, want)
+	}
+	if f.referTo != nil {
+		action.References = append(action.References, f.referTo(t, *there, want)...)
+	}
+	if f.refuse != nil {
+		action.Refusal = f.refuse(t, *there, want)
+	}
+	return action
 }
 
 // kept returns the settings that the spec does not declare and Portico keeps safe.

@@ -4,9 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/portico-platform/portico/api/iampolicy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -29,6 +32,7 @@ func created(t *testing.T, change ...func(*v1alpha1.S3Bucket)) (*fakeS3, *v1alph
 	if got := pass(t, f, b); got != "" {
 		t.Fatalf("got %q", got)
 	}
+	b.Status.FirstReadyTime = &metav1.Time{Time: time.Now()}
 	return f, b
 }
 
@@ -48,7 +52,7 @@ func TestANameOnlyBucketReadsOnlyItsTagsBetweenAudits(t *testing.T) {
 	if got, reason := looks(t, f, b, false); reason != "" || !slices.Equal(got, []string{"GetBucketTagging"}) {
 		t.Errorf("%s; called %v", reason, got)
 	}
-	if got, reason := looks(t, f, b, true); reason != "" || !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock"}) {
+	if got, reason := looks(t, f, b, true); reason != "" || !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
 		t.Errorf("%s; an audit called %v", reason, got)
 	}
 }
@@ -170,5 +174,51 @@ func TestWhatAServerLacksIsNamed(t *testing.T) {
 	f.tags = a.session.Tags(b, nil)
 	if _, err := a.Observe(t.Context(), b); err == nil || !strings.Contains(err.Error(), "does not have "+cors.path) {
 		t.Errorf("read: %v", err)
+	}
+}
+
+// A new bucket refuses requests without TLS at the cost of one call more, and again once an audit finds that open.
+func TestANewBucketRequiresTLS(t *testing.T) {
+	f, b := created(t)
+	if want := []string{"GetBucketTagging", "CreateBucket", "PutBucketPolicy", "GetBucketTagging"}; !slices.Equal(f.calls, want) {
+		t.Errorf("calls %v, want %v", f.calls, want)
+	}
+	policy := f.policy
+	if !strings.Contains(policy, `"aws:SecureTransport":"false"`) {
+		t.Fatalf("policy %q", policy)
+	}
+	f.policy = ""
+	if _, reason := looks(t, f, b, true); reason != "" || f.policy != policy {
+		t.Errorf("%s; policy %q", reason, f.policy)
+	}
+	b.Spec.RequireTLS = aws.Bool(false)
+	b.Generation++
+	if _, reason := looks(t, f, b, false); reason != "" || f.policy != "" {
+		t.Errorf("%s; policy %q", reason, f.policy)
+	}
+}
+
+// A bucket of an earlier version keeps the policy that it has, and costs no call more.
+func TestAnOlderBucketGetsNoStatementByItself(t *testing.T) {
+	f, b := created(t)
+	f.policy, b.Status.SafeFields = "", slices.DeleteFunc(b.Status.SafeFields, func(path string) bool { return path == tlsPath })
+	got, reason := looks(t, f, b, true)
+	if reason != "" || f.policy != "" || !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock"}) {
+		t.Errorf("%s; policy %q, called %v", reason, f.policy, got)
+	}
+}
+
+// Statements of others stay whatever Portico does with its own.
+func TestStatementsOfOthersInABucketStay(t *testing.T) {
+	f, b := created(t)
+	const theirs = `{"Sid":"theirs","Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"s3:GetObject","Resource":"*"}`
+	own, _ := iampolicy.Split(f.policy)
+	f.policy = iampolicy.Join(own, `{"Statement":[`+theirs+`]}`)
+	for _, on := range []bool{true, false, true} {
+		b.Spec.RequireTLS = aws.Bool(on)
+		b.Generation++
+		if _, reason := looks(t, f, b, false); reason != "" || !strings.Contains(f.policy, theirs) || strings.Contains(f.policy, "RequireTLS") != on {
+			t.Errorf("%s; requireTLS %v: %s", reason, on, f.policy)
+		}
 	}
 }

@@ -93,3 +93,18 @@ func (s service) Delete(ctx context.Context, arn string) error {
 	_, err := s.api.DeleteTopic(ctx, &sns.DeleteTopicInput{TopicArn: &arn})
 	return err
 }
+
+// PolicyReader reads access policies of topics, for those who publish to them.
+type PolicyReader struct{ api topicAPI }
+
+// Policies returns the PolicyReader of a session.
+func Policies(session *cloud.Session) PolicyReader { return PolicyReader{clientFor(session)} }
+
+// Policy returns the access policy of the topic.
+func (p PolicyReader) Policy(ctx context.Context, arn string) (string, error) {
+	out, err := p.api.GetTopicAttributes(ctx, &sns.GetTopicAttributesInput{TopicArn: &arn})
+	if err != nil {
+		return "", cloud.Explain(err)
+	}
+	return out.Attributes["Policy"], nil
+}

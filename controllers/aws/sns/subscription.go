@@ -9,20 +9,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/aws/sqs"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
-	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// A subscription is an attribute of its topic: its name is subscribed and the queue's ARN, its path subscriptionPath and the
-// queue's name, its value a delivery. The name idOf and the queue's ARN leads to the subscription's own ARN.
+// A subscription is an attribute of its topic: its name is subscribed and the address, which is the ARN of a queue, an
+// HTTPS URL or a mail address, its path subscriptionPath and the queue's name or the address, its value a delivery. The
+// name idOf and the address leads to the subscription's own ARN.
 const (
 	subscribed       = "subscription "
 	idOf             = "subscription ARN "
@@ -36,15 +37,18 @@ type delivery struct {
 	Scope  string `json:"filterPolicyScope,omitempty"`
 }
 
-// byAttributes is the scope that filters of ours are written for, and SNS's default: they speak of attributes of
-// messages. MessageBody would have them match other messages.
-const byAttributes = "MessageAttributes"
+// The scopes of a filter: what it speaks of. SNS's default is attributes of messages.
+const (
+	byAttributes = "MessageAttributes"
+	byBody       = "MessageBody"
+)
 
-// target is a queue to subscribe.
+// target is what to subscribe.
 type target struct {
-	name, arn string // of the object, and of its queue
-	delivery  delivery
-	filter    string // as the spec has it
+	queue    string // the name of the object; empty for what is no queue
+	address  string // for calls: the ARN of the queue, a URL or a mail address
+	delivery delivery
+	filter   string // as the spec has it
 }
 
 // scoped returns the delivery with the scope of its filter; "" is SNS's default. Without a filter it means nothing, and
@@ -56,79 +60,62 @@ func (d delivery) scoped(scope string) delivery {
 	return d
 }
 
-// subscription is one that SNS has.
-type subscription struct{ arn, queue string }
+// subscription is one that SNS has; without an ARN as long as the address has not confirmed it.
+type subscription struct{ arn, address string }
 
-// path returns the managed path of a queue's subscription; empty for what is no queue beside the topic.
-func (t *topic) path(queue string) string {
-	if name, ours := strings.CutPrefix(queue, t.Session.ARN("sqs", "")); ours {
+// protocol returns what SNS calls the way to an address.
+func protocol(address string) string {
+	switch {
+	case strings.HasPrefix(address, "https://"):
+		return "https"
+	case strings.Contains(address, "@"):
+		return "email"
+	}
+	return "sqs"
+}
+
+// path returns the managed path of a subscription; empty for what is no queue beside the topic, and no address of
+// people.
+func (t *topic) path(address string) string {
+	if protocol(address) != "sqs" {
+		return subscriptionPath + "." + address
+	}
+	if name, ours := strings.CutPrefix(address, t.Session.ARN("sqs", "")); ours {
 		return subscriptionPath + "." + name
 	}
 	return ""
 }
 
-// Resolve finds the queues. One that is missing holds up neither the topic nor the others, and one that was subscribed stays.
-func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
-	for _, s := range obj.Spec.Subscriptions {
-		arn, err := t.queue(ctx, obj, s.QueueRef.Name)
-		if _, ok := engine.AsWait(err); err != nil && !ok {
-			return err
-		}
-		if err != nil {
-			t.Rest = err
-			i := slices.IndexFunc(obj.Status.Subscriptions, func(made v1alpha1.SNSSubscriptionStatus) bool { return made.Queue == s.QueueRef.Name })
-			if i < 0 {
-				continue
-			}
-			arn = obj.Status.Subscriptions[i].QueueARN
-		}
-		t.targets = append(t.targets, target{
-			name: s.QueueRef.Name, arn: arn, filter: s.FilterPolicy, delivery: delivery{s.RawMessageDelivery, normalFilter(s.FilterPolicy), ""}.scoped(""),
-		})
+// addressAt returns the address of a managed path.
+func (t *topic) addressAt(path string) string {
+	name := strings.TrimPrefix(path, subscriptionPath+".")
+	if protocol(name) != "sqs" {
+		return name
 	}
-	return nil
-}
-
-// QueueRefs are the queues that topics of their namespace name, and wait for.
-var QueueRefs = watch.LocalRef{From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged()}
-
-var queueLookup = sqs.Lookup{
-	Field: "spec.subscriptions", Queue: "queue", This: "this topic",
-	Waiting: v1alpha1.ReasonWaitingForQueues, Mismatch: v1alpha1.ReasonQueueMismatch,
-}
-
-// queue returns the ARN of the SQSQueue of this name in obj's namespace.
-func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) (string, error) {
-	queue, err := queueLookup.Get(ctx, t.kube, obj.Namespace, name)
-	if err != nil {
-		return "", err
-	}
-	if queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic {
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
-	}
-	return queueLookup.ARN(t.Session, queue)
+	return t.Session.ARN("sqs", name)
 }
 
 // subscriptions returns the subscriptions that are declared, and those that were ours.
 func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 	paths := external.ManagedBy(obj).Below(subscriptionPath)
-	add := func(queue, want string) {
+	add := func(address, want string) {
 		all = append(all, attribute{
-			Name: subscribed + queue, Path: t.path(queue), Later: true,
+			Name: subscribed + address, Path: t.path(address), Later: true,
 			Want: func(*v1alpha1.SNSTopic) (string, bool) { return want, want != "" },
 		})
-		paths = slices.DeleteFunc(paths, func(path string) bool { return path == t.path(queue) })
+		paths = slices.DeleteFunc(paths, func(path string) bool { return path == t.path(address) })
 	}
 	for _, to := range t.targets {
-		add(to.arn, external.JSON(to.delivery))
+		add(to.address, external.JSON(to.delivery))
 	}
 	for _, path := range slices.Clone(paths) {
-		add(t.Session.ARN("sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
+		add(t.addressAt(path), "")
 	}
 	return all
 }
 
-// list returns the topic's confirmed subscriptions: others have a word in place of an ARN, and end by themselves.
+// list returns the topic's subscriptions. Those that nobody has confirmed have a word in place of an ARN, and end by
+// themselves.
 func (t *topic) list(ctx context.Context, topic string) (all []subscription, err error) {
 	for pages := sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{TopicArn: &topic}); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
@@ -136,15 +123,18 @@ func (t *topic) list(ctx context.Context, topic string) (all []subscription, err
 			return nil, err
 		}
 		for _, s := range page.Subscriptions {
+			one := subscription{address: aws.ToString(s.Endpoint)}
 			if strings.HasPrefix(aws.ToString(s.SubscriptionArn), "arn:") {
-				all = append(all, subscription{*s.SubscriptionArn, aws.ToString(s.Endpoint)})
+				one.arn = *s.SubscriptionArn
 			}
+			all = append(all, one)
 		}
 	}
 	return all, nil
 }
 
-// readSubscriptions adds the subscriptions that obj declares or manages to all.
+// readSubscriptions adds the subscriptions that obj declares or manages to all. One that is not confirmed counts as it
+// is wanted: SNS tells nothing of it, and takes no change.
 func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, topic string, all map[string]string) error {
 	listed, err := t.list(ctx, topic)
 	if err != nil {
@@ -152,7 +142,13 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 	}
 	ours := t.subscriptions(obj)
 	for _, s := range listed {
-		if !slices.ContainsFunc(ours, func(a attribute) bool { return a.Name == subscribed+s.queue }) {
+		i := slices.IndexFunc(ours, func(a attribute) bool { return a.Name == subscribed+s.address })
+		if i < 0 {
+			continue
+		}
+		if s.arn == "" {
+			want, _ := ours[i].Want(obj)
+			all[subscribed+s.address] = cmp.Or(want, unanswered)
 			continue
 		}
 		out, err := t.api.GetSubscriptionAttributes(ctx, &sns.GetSubscriptionAttributesInput{SubscriptionArn: &s.arn})
@@ -163,36 +159,70 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 			return err
 		}
 		raw, _ := strconv.ParseBool(out.Attributes["RawMessageDelivery"]) // SNS lists it always
-		all[subscribed+s.queue] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"]), ""}.scoped(out.Attributes["FilterPolicyScope"]))
-		all[idOf+s.queue] = s.arn
+		all[subscribed+s.address] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"]), ""}.scoped(out.Attributes["FilterPolicyScope"]))
+		all[idOf+s.address] = s.arn
 	}
-	return nil
+	return t.note(t.unconfirmed(all))
 }
 
-// setSubscription returns the calls that make a change to a queue's subscription: SNS takes one attribute at a time.
-func (t *topic) setSubscription(seen *topicState, queue string, c external.Change) []external.Action {
-	id := seen.Attributes[idOf+queue]
+// unanswered stands for a subscription that nobody has confirmed, and that is not wanted any more.
+const unanswered = "not confirmed"
+
+// unconfirmed returns an error for the addresses that have not said yet that they want the messages.
+func (t *topic) unconfirmed(all map[string]string) error {
+	var open []string
+	for _, to := range t.targets {
+		if _, there := all[subscribed+to.address]; there && all[idOf+to.address] == "" {
+			open = append(open, to.address)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Minute, "SNS has asked %s to confirm the subscription, and sends nothing there before: "+
+		"a mail has a link for that, and what answers at an HTTPS address has to open the SubscribeURL of the message", strings.Join(open, ", ")))
+}
+
+// stillAsked says of an address that is not wanted any more why it cannot be unsubscribed.
+func stillAsked(address string) error {
+	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Hour, "SNS still asks %s whether it wants the messages, and lets nobody withdraw that. "+
+		"If it confirms, Portico unsubscribes it; if not, SNS forgets it after two days", address))
+}
+
+// setSubscription returns the calls that make a change to a subscription: SNS takes one attribute at a time.
+func (t *topic) setSubscription(seen *topicState, address string, c external.Change) []external.Action {
+	id := seen.Attributes[idOf+address]
 	action := func(name, why string, do func(context.Context) error) external.Action {
 		return external.Action{Name: name, Why: why, Changes: []external.Change{c}, Do: do}
 	}
 	whole := external.Describe([]external.Change{c})
 	switch {
+	case c.From == unanswered:
+		return []external.Action{action("Unsubscribe", whole, func(context.Context) error { return stillAsked(address) })}
 	case c.To == "":
 		return []external.Action{action("Unsubscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Unsubscribe(ctx, &sns.UnsubscribeInput{SubscriptionArn: &id})
 			return cloud.Explain(err)
 		})}
 	case c.From == "":
-		return []external.Action{action("Subscribe", whole, func(ctx context.Context) error {
+		subscribe := action("Subscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Subscribe(ctx, &sns.SubscribeInput{
-				TopicArn: &seen.ID, Protocol: aws.String("sqs"), Endpoint: &queue, ReturnSubscriptionArn: true, Attributes: t.settings(queue, c),
+				TopicArn: &seen.ID, Protocol: aws.String(protocol(address)), Endpoint: &address, ReturnSubscriptionArn: true, Attributes: t.settings(address, c),
 			})
 			return cloud.Explain(err)
-		})}
+		})
+		if protocol(address) != "sqs" { // a queue is of the object's namespace
+			subscribe.References = reference.Added(reference.Subscriber, nil, []string{address})
+		}
+		return []external.Action{subscribe}
 	}
 	var actions []external.Action
-	set := t.settings(queue, c)
-	for _, name := range slices.Sorted(maps.Keys(set)) {
+	set := t.settings(address, c)
+	names := slices.Sorted(maps.Keys(set))
+	if set["FilterPolicyScope"] == byBody { // before a filter that only bodies take
+		slices.Reverse(names)
+	}
+	for _, name := range names {
 		in := &sns.SetSubscriptionAttributesInput{SubscriptionArn: &id, AttributeName: &name, AttributeValue: aws.String(set[name])}
 		why := fmt.Sprintf("%s, %s → %s", c.Path, name, external.OrNone(set[name]))
 		actions = append(actions, action("SetSubscriptionAttributes", why, func(ctx context.Context) error {
@@ -203,9 +233,9 @@ func (t *topic) setSubscription(seen *topicState, queue string, c external.Chang
 	return actions
 }
 
-// settings returns the attributes of a queue's subscription that a change sets; all that are no default, of a new one.
-// The filter is the text of the spec.
-func (t *topic) settings(queue string, c external.Change) map[string]string {
+// settings returns the attributes of a subscription that a change sets; all that are no default, of a new one. The
+// filter is the text of the spec.
+func (t *topic) settings(address string, c external.Change) map[string]string {
 	var want, have delivery
 	_ = json.Unmarshal([]byte(c.To), &want)   // written by JSON
 	_ = json.Unmarshal([]byte(c.From), &have) // "" leaves the zero value, which is what a new one has
@@ -216,18 +246,18 @@ func (t *topic) settings(queue string, c external.Change) map[string]string {
 	if want.Filter != have.Filter {
 		set["FilterPolicy"] = "{}"
 		if want.Filter != "" {
-			set["FilterPolicy"] = t.filter(queue)
+			set["FilterPolicy"] = t.filter(address)
 		}
 	}
-	if have.Scope != "" && want.Scope != "" && want.Scope != have.Scope {
+	if want.Scope != "" && want.Scope != cmp.Or(have.Scope, byAttributes) {
 		set["FilterPolicyScope"] = want.Scope
 	}
 	return set
 }
 
-// filter returns the filter policy that the spec has for a queue.
-func (t *topic) filter(queue string) string {
-	at := slices.IndexFunc(t.targets, func(to target) bool { return to.arn == queue })
+// filter returns the filter policy that the spec has for an address.
+func (t *topic) filter(address string) string {
+	at := slices.IndexFunc(t.targets, func(to target) bool { return to.address == address })
 	if at < 0 {
 		return "{}"
 	}
@@ -237,8 +267,12 @@ func (t *topic) filter(queue string) string {
 // made returns the subscriptions that obj declares and SNS has.
 func (t *topic) made(seen *topicState) (all []v1alpha1.SNSSubscriptionStatus) {
 	for _, to := range t.targets {
-		if id := seen.Attributes[idOf+to.arn]; id != "" {
-			all = append(all, v1alpha1.SNSSubscriptionStatus{Queue: to.name, QueueARN: to.arn, SubscriptionARN: id})
+		id, there := seen.Attributes[idOf+to.address], seen.Attributes[subscribed+to.address] != ""
+		switch {
+		case to.queue != "" && id != "":
+			all = append(all, v1alpha1.SNSSubscriptionStatus{Queue: to.queue, QueueARN: to.address, SubscriptionARN: id})
+		case to.queue == "" && there:
+			all = append(all, v1alpha1.SNSSubscriptionStatus{Address: to.address, SubscriptionARN: id})
 		}
 	}
 	return all

@@ -4,21 +4,28 @@ package sns
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
+	"github.com/portico-platform/portico/api/iampolicy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/aws/reference"
+	"github.com/portico-platform/portico/controllers/aws/senders"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// longest is SNS's limit for a topic name, in characters.
-const longest = 256
+// publish is what a sender has to be allowed.
+const publish = "sns:Publish"
+
+// longest is the limit for a topic name, in characters.
+const longest = attributes.LongestTopicName
 
 const kmsKey = "KmsMasterKeyId"
 
@@ -32,12 +39,17 @@ type topic struct {
 	attributes.Adapter[*v1alpha1.SNSTopic]
 	api     api
 	kube    external.Kube
-	targets []target // the queues to subscribe; see Resolve
+	keys    senders.KeyAPI
+	queues  queueReader
+	targets []target // what to subscribe; see Resolve
+	senders senders.Found
 }
 
 // Topic adapts SNSTopic.
 func Topic(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.SNSTopic, topicState] {
-	return newTopic(session, clientFor(session), kube)
+	t := newTopic(session, clientFor(session), kube)
+	t.keys, t.queues = senders.Keys(session), sqs.Policies(session)
+	return t
 }
 
 func newTopic(session *cloud.Session, api api, kube external.Kube) *topic {
@@ -60,9 +72,15 @@ func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
 		{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
 		{
-			Name: "Policy", Path: "policy", Normal: normalPolicy, Default: defaultPolicy(t.arn(obj), t.Session.AccountID),
+			Name: senders.Own, Path: senders.OwnPath, Normal: iampolicy.Normal,
+			Want: func(o *v1alpha1.SNSTopic) (string, bool) {
+				return t.senders.LetIn(publish, t.arn(o)), o.Spec.AllowFrom != nil
+			},
+		},
+		{
+			Name: senders.Rest, Path: senders.RestPath, Normal: iampolicy.Normal, Default: defaultPolicy(t.arn(obj), t.Session.AccountID),
 			Want:   external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.Policy }),
-			Refuse: t.refusePolicy,
+			Refuse: func(policy string) error { return senders.Refuse(policy, t.Session, needed) },
 		},
 	}, t.subscriptions(obj)...)
 }
@@ -83,6 +101,9 @@ func (t *topic) read(ctx context.Context, obj *v1alpha1.SNSTopic, arn string) (m
 			return nil, err
 		}
 		all = out.Attributes
+		senders.Divide(all)
+		t.senders.Had(all[senders.Own])
+		t.Rest = cmp.Or(t.Rest, t.senders.CheckKey(ctx, t.keys, all[kmsKey]))
 	}
 	if t.InUse(obj, true) {
 		return all, t.readSubscriptions(ctx, obj, arn, all)
@@ -96,30 +117,48 @@ func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 	s.TopicName, s.Region, s.AccountID = t.name(obj), t.Session.Config.Region, t.Session.AccountID
 }
 
-// set makes one call for each change: SNS takes one attribute at a time.
+// set makes one call for each change: SNS takes one attribute at a time. Both parts of the policy are one.
 func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) (actions []external.Action) {
 	for _, c := range changes {
-		only := []external.Change{c}
-		for name, value := range t.NamesOf(obj, only) {
-			if queue, ok := strings.CutPrefix(name, subscribed); ok {
-				actions = append(actions, t.setSubscription(seen, queue, c)...)
-				continue
+		for name := range t.NamesOf(obj, []external.Change{c}) { // one
+			if address, ok := strings.CutPrefix(name, subscribed); ok {
+				actions = append(actions, t.setSubscription(seen, address, c)...)
+			} else {
+				actions = append(actions, t.setOne(obj, seen, c))
 			}
-			actions = append(actions, external.Action{
-				Name: "SetTopicAttributes", Why: external.Describe(only), Changes: only, References: references(map[string]string{name: value}),
-				Do: func(ctx context.Context) error {
-					_, err := t.api.SetTopicAttributes(ctx, &sns.SetTopicAttributesInput{TopicArn: &seen.ID, AttributeName: &name, AttributeValue: &value})
-					return cloud.Explain(err)
-				},
-			})
 		}
 	}
 	return actions
 }
 
-// references returns what the attributes have the topic refer to: a KMS key. Its queues are of the object's namespace.
-func references(set map[string]string) []external.Reference {
-	return reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]})
+// setOne makes the call for a change to the topic itself.
+func (t *topic) setOne(obj *v1alpha1.SNSTopic, seen *topicState, c external.Change) external.Action {
+	set, all := t.NamesOf(obj, []external.Change{c}), []external.Change{c}
+	action := external.Action{
+		Name: "SetTopicAttributes", Why: external.Describe(all), Changes: all, References: t.references(obj, set, seen.Attributes),
+		Do: func(ctx context.Context) error {
+			whole := maps.Clone(set)
+			senders.Compose(whole, seen.Attributes)
+			for name, value := range whole {
+				in := &sns.SetTopicAttributesInput{TopicArn: &seen.ID, AttributeName: &name, AttributeValue: &value}
+				if _, err := t.api.SetTopicAttributes(ctx, in); err != nil {
+					return cloud.Explain(err)
+				}
+			}
+			senders.Note(set, seen.Attributes)
+			return nil
+		},
+	}
+	return senders.Divisible(action, seen.Attributes[senders.Own], func(part external.Change) external.Action {
+		return t.setOne(obj, seen, part)
+	})
+}
+
+// references returns what the attributes have the topic refer to that it did not before: a KMS key, senders and those
+// whom its policy lets in. Its queues are of the object's namespace.
+func (t *topic) references(obj *v1alpha1.SNSTopic, set, have map[string]string) []external.Reference {
+	return append(reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]}),
+		senders.References(t.Session.AccountID, obj.Spec.AllowFrom, set, have)...)
 }
 
 // create makes the topic with its attributes and tags in one call. CreateTopic answers for an existing topic of the same tags
@@ -129,9 +168,14 @@ func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) exte
 	if obj.Spec.FIFOTopic {
 		set["FifoTopic"] = "true"
 	}
+	refs := t.references(obj, set, nil)
+	if _, declared := set[senders.Rest]; !declared && set[senders.Own] != "" {
+		set[senders.Rest] = defaultPolicy(arn, t.Session.AccountID) // which a policy replaces
+	}
+	senders.Compose(set, nil)
 	in := &sns.CreateTopicInput{Name: &name, Attributes: set, Tags: tagList(tags)}
 	return external.Action{
-		Name: "CreateTopic", Why: "topic " + name + " in " + t.Session.Config.Region, References: references(set),
+		Name: "CreateTopic", Why: "topic " + name + " in " + t.Session.Config.Region, References: refs,
 		Do: func(ctx context.Context) error {
 			_, err := t.api.CreateTopic(ctx, in)
 			if cloud.HasCode(err, "InvalidParameter") {
@@ -155,6 +199,10 @@ func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]stri
 	s := &obj.Status
 	s.KMSKey = external.Admitted(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
 	s.ARN, s.Subscriptions = seen.ID, t.made(seen)
+	s.AllowedSenders = nil
+	if obj.Spec.AllowFrom != nil {
+		s.AllowedSenders = t.senders.Allowed(seen.Attributes, publish, s.ARN)
+	}
 	return map[string]string{
 		"type": "sns", "provider": "aws", "topic": s.TopicName, "arn": s.ARN, "region": s.Region, "endpoint": t.Session.Services.Endpoint(sns.ServiceID),
 	}
@@ -171,8 +219,8 @@ func (t *topic) Delete(ctx context.Context, obj *v1alpha1.SNSTopic, seen *topicS
 	}
 	mine := external.ManagedBy(obj).Below(subscriptionPath)
 	for _, s := range all {
-		if !slices.Contains(mine, t.path(s.queue)) {
-			return false, engine.Blocked(v1alpha1.ReasonSubscribedTo, "others have subscribed to the topic %s, such as %s; nothing was deleted. Have them unsubscribe, or set spec.deletionPolicy to Retain or Orphan to keep it", t.name(obj), s.queue)
+		if s.arn != "" && !slices.Contains(mine, t.path(s.address)) {
+			return false, engine.Blocked(v1alpha1.ReasonSubscribedTo, "others have subscribed to the topic %s, such as %s; nothing was deleted. Have them unsubscribe, or set spec.deletionPolicy to Retain or Orphan to keep it", t.name(obj), s.address)
 		}
 	}
 	return t.Adapter.Delete(ctx, obj, seen)

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -9,6 +10,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/senders"
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
@@ -87,7 +89,27 @@ func (q *queue) read(ctx context.Context, _ *v1alpha1.SQSQueue, url string) (map
 	if err != nil {
 		return nil, err
 	}
+	senders.Divide(out.Attributes)
+	q.senders.Had(out.Attributes[senders.Own])
+	q.Rest = cmp.Or(q.Rest, q.senders.CheckKey(ctx, q.keys, out.Attributes[kmsKey]))
 	return out.Attributes, nil
+}
+
+// PolicyReader reads access policies of queues, for those who send to them.
+type PolicyReader struct{ api queueAPI }
+
+// Policies returns the PolicyReader of a session.
+func Policies(session *cloud.Session) PolicyReader { return PolicyReader{clientFor(session)} }
+
+// Policy returns the access policy of the queue at the URL, empty if it has none.
+func (p PolicyReader) Policy(ctx context.Context, url string) (string, error) {
+	out, err := p.api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNamePolicy},
+	})
+	if err != nil {
+		return "", cloud.Explain(err)
+	}
+	return out.Attributes[string(sqstypes.QueueAttributeNamePolicy)], nil
 }
 
 // service implements attributes.Service.

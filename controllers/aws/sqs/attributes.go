@@ -6,9 +6,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/portico-platform/portico/api/iampolicy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/aws/reference"
+	"github.com/portico-platform/portico/controllers/aws/senders"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -31,7 +33,6 @@ var queueAttributes = []attribute{
 	{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.ContentBasedDeduplication })},
 	{Name: "DeduplicationScope", Path: "deduplicationScope", Default: "queue", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.DeduplicationScope })},
 	{Name: "FifoThroughputLimit", Path: "fifoThroughputLimit", Default: "perQueue", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.FIFOThroughputLimit })},
-	{Name: "RedriveAllowPolicy", Path: "redriveAllowPolicy", Want: allowPolicy, Normal: normalAllow},
 	{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.KMSMasterKeyID })},
 	{
 		Name: "KmsDataKeyReusePeriodSeconds", Path: "kmsDataKeyReusePeriodSeconds", Default: "300",
@@ -40,9 +41,13 @@ var queueAttributes = []attribute{
 	{Name: managedEncryption, Path: "sqsManagedSseEnabled", Default: "true", Want: sse},
 }
 
+// sendMessage is what a sender has to be allowed.
+const sendMessage = "sqs:SendMessage"
+
 const (
 	kmsKey            = "KmsMasterKeyId"
 	redrivePolicy     = "RedrivePolicy"
+	redriveAllow      = "RedriveAllowPolicy"
 	managedEncryption = "SqsManagedSseEnabled"
 )
 
@@ -53,12 +58,33 @@ func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
 	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil && *enabled {
 		attributes[slices.IndexFunc(attributes, func(a attribute) bool { return a.Name == managedEncryption })].Unlisted = "not shown"
 	}
-	return append(attributes, attribute{
+	return append(attributes, q.policies()...)
+}
+
+// policies returns the attributes that name other queues or senders, whose ARNs are known to the pass alone.
+func (q *queue) policies() []attribute {
+	return []attribute{{
+		Name: redriveAllow, Path: "redriveAllowPolicy", Want: q.allowPolicy, Normal: normalAllow,
+	}, {
+		Name: senders.Own, Path: senders.OwnPath, Normal: iampolicy.Normal,
+		Want: func(obj *v1alpha1.SQSQueue) (string, bool) {
+			return q.senders.LetIn(sendMessage, q.arn(obj)), obj.Spec.AllowFrom != nil
+		},
+	}, {
+		Name: senders.Rest, Path: senders.RestPath, Normal: iampolicy.Normal,
+		Want:   external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.Policy }),
+		Refuse: func(policy string) error { return senders.Refuse(policy, q.Session, needed) },
+	}, {
 		Name: redrivePolicy, Path: "deadLetterQueue", Normal: normalRedrive,
 		Want: func(obj *v1alpha1.SQSQueue) (string, bool) {
 			return redriveText(q.target, obj.Spec.DeadLetterQueue), obj.Spec.DeadLetterQueue != nil
 		},
-	})
+	}}
+}
+
+// needed are the operator's own calls that a queue's policy can deny it.
+var needed = []string{
+	"sqs:GetQueueUrl", "sqs:GetQueueAttributes", "sqs:SetQueueAttributes", "sqs:ListQueueTags", "sqs:TagQueue", "sqs:UntagQueue", "sqs:DeleteQueue",
 }
 
 // sse: a KMS key switches SQS's own keys off, and without one they go back on.
@@ -83,5 +109,5 @@ func (q *queue) references(obj *v1alpha1.SQSQueue, set, have map[string]string) 
 	if dlq := obj.Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef == nil && set[redrivePolicy] != "" {
 		refs = append(refs, reference.Added(reference.DeadLetterQueue, []string{targetOf(have[redrivePolicy])}, []string{q.target})...)
 	}
-	return refs
+	return append(refs, senders.References(q.Session.AccountID, obj.Spec.AllowFrom, set, have)...)
 }

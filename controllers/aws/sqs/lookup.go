@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,9 +51,12 @@ func (l Lookup) ARN(session *cloud.Session, queue *v1alpha1.SQSQueue) (string, e
 	return s.ARN, nil
 }
 
-// ReadyChanged lets pass the updates of an SQSQueue that those who name it wait for: its ARN, and that it was Ready once.
+// ReadyChanged lets pass the updates of an SQSQueue that those who name it wait for: its ARN, that it was Ready once,
+// and whom it lets in.
 func ReadyChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.SQSQueue) bool {
-		return was.Status.ARN != is.Status.ARN || (was.Status.FirstReadyTime == nil) != (is.Status.FirstReadyTime == nil)
+		return was.Status.ARN != is.Status.ARN || (was.Status.FirstReadyTime == nil) != (is.Status.FirstReadyTime == nil) ||
+			!slices.Equal(was.Status.AllowedSenders, is.Status.AllowedSenders) ||
+			!slices.Equal(was.Status.AllowedSources, is.Status.AllowedSources)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,13 +15,14 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
+	"github.com/portico-platform/portico/controllers/aws/senders"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// longest is SQS's limit for a queue name, in characters.
-const longest = 80
+// longest is the limit for a queue name, in characters.
+const longest = attributes.LongestQueueName
 
 // queueState is what AWS has of one queue.
 type queueState = attributes.State
@@ -29,13 +32,19 @@ type queue struct {
 	attributes.Adapter[*v1alpha1.SQSQueue]
 	api    api
 	kube   external.Kube
+	keys   senders.KeyAPI
 	target string // the dead-letter queue's ARN; see Resolve
-	made   string // the URL of the queue that this pass made
+	// senders are those of allowFrom, and redrives the ARNs of the queues that sourceQueueRefs name.
+	senders  senders.Found
+	redrives []string
+	made     string // the URL of the queue that this pass made
 }
 
 // Queue adapts SQSQueue.
 func Queue(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.SQSQueue, queueState] {
-	return newQueue(session, clientFor(session), kube)
+	q := newQueue(session, clientFor(session), kube)
+	q.keys = senders.Keys(session)
+	return q
 }
 
 func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
@@ -50,6 +59,8 @@ func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 func (q *queue) name(obj *v1alpha1.SQSQueue) string {
 	return q.Name(obj, cmp.Or(obj.Status.QueueName, obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
 }
+
+func (q *queue) arn(obj *v1alpha1.SQSQueue) string { return q.Session.ARN("sqs", q.name(obj)) }
 
 // lastPart returns what follows the last slash of a queue's URL: its name.
 func lastPart(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
@@ -84,24 +95,35 @@ func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external
 
 func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) external.Action {
 	set := q.NamesOf(obj, changes)
+	refs := q.references(obj, set, seen.Attributes)
 	oneEncryption(set)
-	return external.Action{Name: "SetQueueAttributes", Why: external.Describe(changes), Changes: changes, References: q.references(obj, set, seen.Attributes), Do: func(ctx context.Context) error {
-		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.ID, Attributes: set})
+	action := external.Action{Name: "SetQueueAttributes", Why: external.Describe(changes), Changes: changes, References: refs, Do: func(ctx context.Context) error {
+		whole := maps.Clone(set)
+		senders.Compose(whole, seen.Attributes)
+		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.ID, Attributes: whole})
+		if err == nil {
+			senders.Note(set, seen.Attributes)
+		}
 		return cloud.Explain(err)
 	}}
+	return senders.Divisible(action, seen.Attributes[senders.Own], func(part external.Change) external.Action {
+		return q.setOnce(obj, seen, []external.Change{part})
+	})
 }
 
 // create makes the queue with its attributes and tags in one call. CreateQueue answers for an existing queue as if it
 // had made it; whose tags it has, the next look tells.
 func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) external.Action {
 	name := q.name(obj)
+	refs := q.references(obj, set, nil)
 	oneEncryption(set)
+	senders.Compose(set, nil)
 	if obj.Spec.FIFOQueue {
 		set["FifoQueue"] = "true"
 	}
 	in := &sqs.CreateQueueInput{QueueName: &name, Attributes: set, Tags: tags}
 	return external.Action{
-		Name: "CreateQueue", Why: "queue " + name + " in " + q.Session.Config.Region, References: q.references(obj, set, nil),
+		Name: "CreateQueue", Why: "queue " + name + " in " + q.Session.Config.Region, References: refs,
 		Do: func(ctx context.Context) error {
 			out, err := q.api.CreateQueue(ctx, in)
 			switch {
@@ -129,7 +151,17 @@ func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]stri
 	q.Reserve(obj, nil)
 	s := &obj.Status
 	s.KMSKey = external.Admitted(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
-	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.Session.ARN("sqs", s.QueueName), seen.ID, q.target
+	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.arn(obj), seen.ID, q.target
+	s.AllowedSenders = nil
+	if obj.Spec.AllowFrom != nil {
+		s.AllowedSenders = q.senders.Allowed(seen.Attributes, sendMessage, s.ARN)
+	}
+	s.AllowedSources = nil
+	if obj.Spec.RedriveAllowPolicy != nil {
+		sources := parseAllow(seen.Attributes[redriveAllow]).Sources
+		slices.Sort(sources)
+		s.AllowedSources = slices.Compact(sources)
+	}
 	return map[string]string{
 		"type": "sqs", "provider": "aws", "queue": s.QueueName, "uri": seen.ID, "url": seen.ID, "arn": s.ARN,
 		"region": s.Region, "endpoint": q.Session.Services.Endpoint(sqs.ServiceID),

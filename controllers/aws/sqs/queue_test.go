@@ -15,8 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/portico-platform/portico/api/iampolicy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
+	"github.com/portico-platform/portico/controllers/aws/senders"
+	"github.com/portico-platform/portico/controllers/aws/senders/senderstest"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -36,7 +39,9 @@ func adapter(tb testing.TB, f *fakeSQS, others ...client.Object) *queue {
 		Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "SQSQueue", NamespaceUID: "ns-uid"},
 	}
-	return newQueue(session, f, external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()})
+	q := newQueue(session, f, external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()})
+	q.keys = senderstest.Keys{}
+	return q
 }
 
 func object(change ...func(*v1alpha1.SQSQueue)) *v1alpha1.SQSQueue {
@@ -63,6 +68,8 @@ func full(q *v1alpha1.SQSQueue) {
 	s.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue", SourceQueueARNs: []string{"arn:b", "arn:a"}}
 	s.KMSMasterKeyID, s.KMSDataKeyReusePeriodSeconds = "alias/x", aws.Int32(600)
 	s.Tags = v1alpha1.Tags{"team": "payments"}
+	s.AllowFrom = v1alpha1.Senders{{ARN: "arn:aws:sns:eu-west-1:111122223333:news.fifo"}}
+	s.Policy = `{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"sqs:*"}}`
 }
 
 func TestQueueKeepsTheLaws(t *testing.T) {
@@ -80,6 +87,15 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 		if attr.Name != managedEncryption { // which goes with the key
 			drift[attr.Path] = func() { f.attributes[attr.Name] = "7" }
 		}
+	}
+	policy := iampolicy.LetIn("sqs:SendMessage", "arn:elsewhere", []iampolicy.Source{{ARN: "arn:aws:sns:eu-west-1:111122223333:news.fifo"}})
+	drift[senders.OwnPath] = func() {
+		_, rest := iampolicy.Split(f.attributes["Policy"])
+		f.attributes["Policy"] = iampolicy.Join(policy, rest)
+	}
+	drift[senders.RestPath] = func() {
+		own, _ := iampolicy.Split(f.attributes["Policy"])
+		f.attributes["Policy"] = iampolicy.Join(own, `{"Statement":{"Sid":"theirs"}}`)
 	}
 	externaltest.Laws(t, externaltest.Case[*v1alpha1.SQSQueue, queueState]{
 		Adapter: a, Object: obj,
@@ -194,12 +210,17 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		f.tags = a.Session.Tags(obj, nil)
 		values := rapid.SampledFrom([]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
 		for _, attr := range a.all(obj) {
-			if v := values.Draw(r, attr.Name); v != "" && attr.Name != "KmsMasterKeyId" {
+			if v := values.Draw(r, attr.Name); v != "" && !slices.Contains([]string{"KmsMasterKeyId", senders.Own, senders.Rest}, attr.Name) {
 				f.attributes[attr.Name] = v
 			}
 			if rapid.Bool().Draw(r, "managed "+attr.Path) {
 				obj.Status.ManagedFields = append(obj.Status.ManagedFields, attr.Path)
 			}
+		}
+		own := iampolicy.LetIn("sqs:SendMessage", "arn:q", []iampolicy.Source{{ARN: "arn:aws:sns:r:1:t"}})
+		rest := rapid.SampledFrom([]string{"", `{"Statement":{"Sid":"theirs"}}`, "no policy"}).Draw(r, "rest")
+		if f.attributes["Policy"] = rapid.SampledFrom([]string{rest, iampolicy.Join(own, rest)}).Draw(r, "policy"); f.attributes["Policy"] == "" {
+			delete(f.attributes, "Policy")
 		}
 		if rapid.Bool().Draw(r, "declared") {
 			full(obj)
@@ -234,7 +255,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 // The permissions in the docs are those of the calls, no more and no fewer.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/sqsqueue.json", "sqs", reflect.TypeFor[api](), map[string][]string{
-		"":            {"tag:GetResources"},
+		"":            {"tag:GetResources", "kms:DescribeKey", "kms:GetKeyPolicy"},
 		"CreateQueue": {"sqs:CreateQueue", "sqs:TagQueue"},
 	})
 }

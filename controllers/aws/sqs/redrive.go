@@ -8,19 +8,54 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
+	"github.com/portico-platform/portico/controllers/aws/senders"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// Resolve finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of it: a queue
-// that works is not held up by trouble with its dead letters.
+// Resolve finds the queues and senders that the spec names.
 func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
+	return cmp.Or(q.resolveDeadLetters(ctx, obj), q.resolveSources(ctx, obj), q.resolveSenders(ctx, obj))
+}
+
+// resolveSenders finds who may send.
+func (q *queue) resolveSenders(ctx context.Context, obj *v1alpha1.SQSQueue) (err error) {
+	q.senders, err = senders.Resolve(ctx, q.kube, q.Session, obj.Namespace, obj.Spec.AllowFrom)
+	return err
+}
+
+// resolveSources finds the queues of the namespace that can use this one for their dead letters. Their ARNs follow from
+// their names: a queue that is not there yet needs to be let in before it can be made.
+func (q *queue) resolveSources(ctx context.Context, obj *v1alpha1.SQSQueue) error {
+	if obj.Spec.RedriveAllowPolicy == nil {
+		return nil
+	}
+	for _, ref := range obj.Spec.RedriveAllowPolicy.SourceQueueRefs {
+		source := &v1alpha1.SQSQueue{}
+		there, err := engine.Find(ctx, q.kube.Reader, client.ObjectKey{Namespace: obj.Namespace, Name: ref.Name}, source)
+		if err != nil {
+			return err
+		}
+		switch {
+		case there && source.Status.ARN != "":
+			q.redrives = append(q.redrives, source.Status.ARN)
+		case there: // in this account and region: SQS takes no others
+			q.redrives = append(q.redrives, q.arn(source))
+		}
+	}
+	return nil
+}
+
+// resolveDeadLetters finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of
+// it: a queue that works is not held up by trouble with its dead letters.
+func (q *queue) resolveDeadLetters(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	dlq := obj.Spec.DeadLetterQueue
 	switch {
 	case dlq == nil:
@@ -42,8 +77,13 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	return nil
 }
 
-// DeadLetterRefs are the queues that queues of their namespace name, and wait for.
-var DeadLetterRefs = watch.LocalRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged()}
+// Refs are what queues name in their namespace: the dead-letter queues that they wait for, and those whom they let in.
+var Refs = []watch.Ref{
+	watch.LocalRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged()},
+	watch.AdmittedRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: senders.ARNChanged()},
+	watch.AdmittedRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SNSTopic{}, When: senders.ARNChanged()},
+	watch.AdmittedRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.S3Bucket{}, When: senders.ARNChanged()},
+}
 
 var deadLetterLookup = Lookup{
 	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue", Alternative: ", or name its targetArn",
@@ -63,7 +103,24 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 	if wait, waits := engine.AsWait(err); waits && !wait.Stalled {
 		return "", cmp.Or(q.circle(ctx, obj, target), err)
 	}
+	if err == nil && arn != obj.Status.DeadLetterTargetARN {
+		err = q.takenFrom(obj, target)
+	}
 	return arn, err
+}
+
+// takenFrom returns an error if the dead-letter queue does not take the messages of obj's queue, which SQS then does
+// not send there.
+func (q *queue) takenFrom(obj, target *v1alpha1.SQSQueue) error {
+	policy, mine := target.Spec.RedriveAllowPolicy, q.arn(obj)
+	switch {
+	case policy == nil || policy.RedrivePermission == "allowAll" || slices.Contains(target.Status.AllowedSources, mine):
+		return nil
+	case slices.ContainsFunc(policy.SourceQueueRefs, func(r v1alpha1.LocalRef) bool { return r.Name == obj.Name }),
+		slices.Contains(policy.SourceQueueARNs, mine):
+		return engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "the dead-letter queue %s does not take this queue's messages yet", target.Name)
+	}
+	return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the redriveAllowPolicy of the queue %s keeps this queue out. Add this queue to its spec.redriveAllowPolicy.sourceQueueRefs, with redrivePermission byQueue, or choose another dead-letter queue", target.Name)
 }
 
 // mostInChain bounds how far a chain of dead-letter queues is followed.
@@ -131,21 +188,35 @@ type allow struct {
 func (a allow) text() string {
 	a.Sources = slices.Clone(a.Sources)
 	slices.Sort(a.Sources)
+	a.Sources = slices.Compact(a.Sources)
 	return external.JSON(a)
 }
 
-func allowPolicy(q *v1alpha1.SQSQueue) (string, bool) {
-	policy := q.Spec.RedriveAllowPolicy
+// allowPolicy returns the redrive allow policy. As long as none of the queues that it names is there it allows none:
+// SQS takes no empty list.
+func (q *queue) allowPolicy(obj *v1alpha1.SQSQueue) (string, bool) {
+	policy := obj.Spec.RedriveAllowPolicy
 	if policy == nil {
 		return "", false
 	}
-	return allow{policy.RedrivePermission, policy.SourceQueueARNs}.text(), true
+	a := allow{policy.RedrivePermission, slices.Concat(policy.SourceQueueARNs, q.redrives)}
+	if policy.RedrivePermission == "byQueue" && len(a.Sources) == 0 {
+		a.Permission = "denyAll"
+	}
+	return a.text(), true
 }
 
 func normalAllow(policy string) string {
-	var a allow
-	if json.Unmarshal([]byte(policy), &a) != nil {
-		return policy
+	if a := parseAllow(policy); a.Permission != "" {
+		return a.text()
 	}
-	return a.text()
+	return policy
+}
+
+// parseAllow returns a redrive allow policy, empty if the text is none.
+func parseAllow(policy string) (a allow) {
+	if json.Unmarshal([]byte(policy), &a) != nil {
+		return allow{}
+	}
+	return a
 }
