@@ -41,6 +41,7 @@ type Kind struct {
 	Endpoint   string   // JSONPath of what users connect to, "" if nothing
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
+	LetsIn     []Reference // the same, to those that it works without, such as the topics that may send to a queue
 	Changes    []Change    // what changing a field does besides changing the object
 	Begins     []Value     // what the form of a new object has in its fields
 	Names      []string    // of fields that name what nobody else may have: another object needs other ones
@@ -59,6 +60,7 @@ type Kind struct {
 
 	status []string               // names of the fields of status
 	refers string                 // the annotation that Refers is read from
+	letsIn string                 // the annotation that LetsIn is read from
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
 	shape  *shape                 // of what users write
@@ -181,6 +183,9 @@ func Load(files fs.FS) (Catalog, error) {
 		if kinds[i].Refers, err = kinds.references(k, k.refers); err != nil {
 			return nil, fmt.Errorf("reading CRD of %s: %w", k.Plural, err)
 		}
+		if kinds[i].LetsIn, err = kinds.lets(k); err != nil {
+			return nil, fmt.Errorf("reading CRD of %s: %w", k.Plural, err)
+		}
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return cmp.Compare(a.Title, b.Title) })
 	return kinds, nil
@@ -225,6 +230,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		status:     slices.Sorted(maps.Keys(root.Properties["status"].Properties)),
 		refers:     crd.Annotations[prefix+"refers"],
+		letsIn:     crd.Annotations[prefix+"lets-in"],
 		KeptBy:     crd.Annotations[prefix+"kept-by"],
 		rules:      root.XValidations,
 		Fixed:      neverChanges(spec.XValidations),

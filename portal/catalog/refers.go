@@ -49,6 +49,16 @@ func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
 	return all, nil
 }
 
+// lets reads the annotation of those whom objects of the kind let in, such as the topics that may send to a queue. It
+// is written as that of references. What lets others in works without them: nobody is in use by it, and nothing waits.
+func (c Catalog) lets(k Kind) ([]Reference, error) {
+	all, err := c.references(k, k.letsIn)
+	for i := range all {
+		all[i].Role, all[i].Back = "Lets in", "Let in by"
+	}
+	return all, err
+}
+
 // role returns how a form names the object at path: by the last step or, where that is just "name", by the first.
 func role(path string) string {
 	if last := leaf("." + path); last != "name" {
@@ -120,11 +130,12 @@ func holders(value any, path []string) []map[string]any {
 // Reference finds the reference whose name, or whose kind, stands at path, which may have row numbers.
 func (k Kind) Reference(path string) (Reference, bool) {
 	at := pattern(path)
-	i := slices.IndexFunc(k.Refers, func(r Reference) bool { return at == r.Path || at == r.Beside && at != "" })
+	all := slices.Concat(k.Refers, k.LetsIn)
+	i := slices.IndexFunc(all, func(r Reference) bool { return at == r.Path || at == r.Beside && at != "" })
 	if i < 0 {
 		return Reference{}, false
 	}
-	return k.Refers[i], true
+	return all[i], true
 }
 
 // ReferenceIn finds the reference that each object of the list at path has.

@@ -63,6 +63,7 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 		view.Effects, err = d.teamEffects(stored.Object)
 	}
 	view.Effects = append(view.Effects, d.accessEffects(nil, stored.Object)...)
+	view.Effects = append(view.Effects, senderEffects(nil, stored.Object)...)
 	return view, err
 }
 
@@ -111,7 +112,8 @@ func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
 		}
 		all = append(all, effect)
 	}
-	return append(all, s.accessEffects(was, will)...)
+	all = append(all, s.accessEffects(was, will)...)
+	return append(all, senderEffects(was, will)...)
 }
 
 // labelOf returns what the form calls a part of the object.

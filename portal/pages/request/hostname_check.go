@@ -100,13 +100,14 @@ func checkLook(a availability.Answer) views.Look {
 	return l
 }
 
-// judged returns what a review says of a hostname: an error where it can never be had, a warning where it may be later.
+// judged returns what a review says before the cluster is asked: of a Team, of a policy, and of a hostname, an error
+// where it can never be had, a warning where it may be later.
 func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
 	if f.kind.Name == page.TeamKind {
 		return p.judgedTeam(ctx, f, obj)
 	}
 	if !page.IsHostname(f.kind) {
-		return nil, nil, nil
+		return wrongPolicy(obj), nil, nil
 	}
 	answer, err := p.cluster.CheckHostname(ctx, f.id, f.space.Namespace, queryOfObject(obj))
 	switch {

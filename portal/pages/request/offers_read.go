@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/portico-platform/portico/api/phase"
@@ -20,7 +21,7 @@ func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) 
 	if err != nil {
 		return offers, err
 	}
-	if offers.Choices, err = p.choices(ctx, f.id, f.space, f.kind.Refers); err != nil {
+	if offers.Choices, err = p.choices(ctx, f.id, f.space, slices.Concat(f.kind.Refers, f.kind.LetsIn)); err != nil {
 		return offers, err
 	}
 	if f.kind.Name == page.TeamKind {

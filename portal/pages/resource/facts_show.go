@@ -10,6 +10,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/deletion"
+	"github.com/portico-platform/portico/portal/senders"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -19,6 +20,9 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 	all := columnFacts(obj, k)
 	if k.KeptBy == "" && !isApp(k) { // whose page has it on top
 		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint), Due: k.Endpoint != ""})
+	}
+	if question, answer := senders.Question(obj); question != "" {
+		all = append(all, views.Fact{Label: question, Value: answer})
 	}
 	all = append(all, []views.Fact{
 		{Label: "ARN", Value: catalog.TextAt(obj, "status", "arn"), Code: true, Due: k.Tells("arn")},

@@ -16,7 +16,7 @@ import (
 
 // related lists the objects that obj refers to, and those that use it.
 func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
-	for _, r := range l.ref.Kind.Refers {
+	for _, r := range slices.Concat(l.ref.Kind.Refers, l.ref.Kind.LetsIn) {
 		for _, t := range r.Targets(obj) {
 			one, err := p.referred(ctx, l, r.Role, t, obj)
 			if err != nil {
@@ -26,7 +26,11 @@ func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.
 		}
 	}
 	users, err := p.users(ctx, l)
-	d.Related, d.Users = append(d.Related, users.First...), users
+	if err != nil {
+		return err
+	}
+	lets, err := p.naming(ctx, l, func(k catalog.Kind) []catalog.Reference { return k.LetsIn })
+	d.Related, d.Users = slices.Concat(d.Related, users.First, lets.First), users
 	return err
 }
 
@@ -54,9 +58,15 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 	if l.ref.Kind.Name == page.ProviderKind {
 		return p.providerUsers(ctx, l)
 	}
-	var all views.Users
+	all, err := p.naming(ctx, l, func(k catalog.Kind) []catalog.Reference { return k.Refers })
+	all.Total = len(all.First)
+	return all, err
+}
+
+// naming returns the objects that name the one of l by references of the kind, as far as the caller can see them.
+func (p *Pages) naming(ctx context.Context, l objectRequest, references func(catalog.Kind) []catalog.Reference) (all views.Users, err error) {
 	for _, k := range p.cluster.Kinds() {
-		for _, r := range k.Refers {
+		for _, r := range references(k) {
 			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
 				continue
 			}
@@ -71,7 +81,6 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 			all.First = append(all.First, p.referring(l, k, r, list)...)
 		}
 	}
-	all.Total = len(all.First)
 	return all, nil
 }
 

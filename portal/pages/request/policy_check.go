@@ -1,0 +1,30 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/iampolicy"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// policyField is where queues, topics and buckets have their policy.
+const policyField = "spec.policy"
+
+// wrongPolicy returns an error for a policy that AWS, or the operator, refuses for certain.
+func wrongPolicy(obj *unstructured.Unstructured) catalog.FieldErrors {
+	text := catalog.TextAt(obj, "spec", "policy")
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	p, err := iampolicy.ParseStrictly(text)
+	if err != nil {
+		return catalog.FieldErrors{{Field: policyField, Message: err.Error()}}
+	}
+	if p.HasOwnSid() {
+		return catalog.FieldErrors{{Field: policyField, Message: fmt.Sprintf("choose other Sids: those that begin with %s are of statements that Portico writes by other fields", iampolicy.Own)}}
+	}
+	return nil
+}
