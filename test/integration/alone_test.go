@@ -109,8 +109,8 @@ func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
 	}
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
 	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{
-		{QueueRef: v1alpha1.LocalRef{Name: "first"}, FilterPolicy: `{"a":{"b":{"c":["d"]}}}`},
-		{QueueRef: v1alpha1.LocalRef{Name: "second"}, FilterPolicy: `{"a":["b"]}`},
+		{QueueRef: &v1alpha1.LocalRef{Name: "first"}, FilterPolicy: `{"a":{"b":{"c":["d"]}}}`},
+		{QueueRef: &v1alpha1.LocalRef{Name: "second"}, FilterPolicy: `{"a":["b"]}`},
 	}
 	create(t, c, o)
 	got := reason(t, c, o, v1alpha1.ReasonInvalidSpec)
@@ -128,7 +128,7 @@ func TestTheScopeOfAFilterIsPutBack(t *testing.T) {
 	ns := team(t, c)
 	createReady(t, c, queueOf(ns, "orders"))
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
-	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: v1alpha1.LocalRef{Name: "orders"}, FilterPolicy: `{"a":["b"]}`}}
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, FilterPolicy: `{"a":["b"]}`}}
 	createReady(t, c, o)
 	subscription := o.Status.Subscriptions[0].SubscriptionARN
 	_, err := topicClient(t).SetSubscriptionAttributes(t.Context(), &sns.SetSubscriptionAttributesInput{

@@ -15,6 +15,7 @@ type wrong struct {
 const (
 	noKey   = "arn:aws:kms:eu-west-1:123456789012:key/00000000-0000-0000-0000-000000000000"
 	noQueue = "arn:aws:sqs:eu-west-1:123456789012:nowhere"
+	noTopic = "arn:aws:sns:eu-west-1:123456789012:nowhere"
 	noRole  = "arn:aws:iam::123456789012:role/nobody"
 )
 
@@ -118,7 +119,8 @@ var others = []struct {
 	}, []string{
 		"region", "externalID", "assumeRoleChain[].externalID", "defaultTags{}", "enforcedTags{}", "forbiddenTagKeys[]",
 		"allowedRegions[]", "allowedDeadLetterQueues[]", "allowedImages[]", "allowedInstanceProfiles[]", "allowedKMSKeys[]",
-		"allowedKeyPairs[]", "allowedParameterGroups[]", "allowedSecurityGroups[]", "allowedSubnetGroups[]", "allowedSubnets[]", "allowedNamespaces.matchExpressions[].key",
+		"allowedKeyPairs[]", "allowedParameterGroups[]", "allowedSecurityGroups[]", "allowedSubnetGroups[]", "allowedSubnets[]",
+		"allowedSenders[]", "allowedPrincipals[]", "allowedSubscribers[]", "allowedNamespaces.matchExpressions[].key",
 		"allowedNamespaces.matchExpressions[].operator", "allowedNamespaces.matchExpressions[].values[]",
 		"allowedNamespaces.matchLabels{}",
 		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
@@ -150,6 +152,7 @@ var others = []struct {
 		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
 		"guardrails.allowedImageRegistries[]", "guardrails.enforcedTags{}", "guardrails.forbiddenTagKeys[]", "guardrails.allowedSubnets[]", "guardrails.allowedSubnetGroups[]", "guardrails.allowedSecurityGroups[]",
 		"guardrails.allowedKeyPairs[]", "guardrails.allowedParameterGroups[]", "guardrails.allowedInstanceProfiles[]", "guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
+		"guardrails.allowedSenders[]", "guardrails.allowedPrincipals[]", "guardrails.allowedSubscribers[]",
 	}},
 	{"HostnameGrant", []wrong{
 		{"gatewayClasses[]", `{"gatewayClasses":["nowhere"]}`, "InSync", true},

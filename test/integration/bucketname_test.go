@@ -58,6 +58,7 @@ func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
+	providerIsChecked(t, c, ns)
 	fresh := nameless(ns, "fresh")
 	m := world.Proxy.Mark()
 	createReady(t, c, fresh)
@@ -68,7 +69,7 @@ func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	if got := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.About(identityOf(t, c, ns).GeneratedName(fresh, 63))); len(got) != 1 {
 		t.Errorf("calls %v", got)
 	}
-	if got := operations(fresh.Status.BucketName, m); len(got) != 3 {
+	if got := operations(fresh.Status.BucketName, m); len(got) != 4 {
 		t.Errorf("create → settled took %v", got)
 	}
 

@@ -33,7 +33,7 @@ var permitted = map[string]struct {
 		lives: [][]string{{
 			`{"spec":{"versioning":"Enabled","encryption":{"algorithm":"AES256"},"publicAccessBlock":{"blockPublicAcls":true},"tags":{"a":"b"},"forceDestroy":true,
 			  "lifecycleRules":[{"id":"a","enabled":true,"expirationDays":5}],"corsRules":[{"allowedOrigins":["*"],"allowedMethods":["GET"]}]}}`,
-			`{"spec":{"versioning":"Suspended","publicAccessBlock":{"blockPublicAcls":false},"tags":{"a":"c"},"lifecycleRules":null,"corsRules":null}}`,
+			`{"spec":{"versioning":"Suspended","publicAccessBlock":{"blockPublicAcls":false},"requireTLS":false,"tags":{"a":"c"},"lifecycleRules":null,"corsRules":null}}`,
 		}},
 		other: map[string]string{
 			"tag:GetResources":              "of references, which have a test of their own",
@@ -42,6 +42,10 @@ var permitted = map[string]struct {
 			"s3:ListBucketVersions":         "of what is in a bucket, and this one is empty",
 			"s3:DeleteObject":               "of what is in a bucket, and this one is empty",
 			"s3:DeleteObjectVersion":        "of what is in a bucket, and this one is empty",
+			"s3:GetBucketNotification":      "this bucket notifies nobody; TestMessagesArriveFromWhomTheQueueNames has one that does",
+			"s3:PutBucketNotification":      "this bucket notifies nobody",
+			"sns:GetTopicAttributes":        "this bucket notifies nobody; without it S3 says whether a topic lets the bucket in",
+			"sqs:GetQueueAttributes":        "this bucket notifies nobody; without it S3 says whether a queue lets the bucket in",
 		},
 	},
 	"SQSQueue": {
@@ -49,6 +53,8 @@ var permitted = map[string]struct {
 		other: map[string]string{
 			"sqs:ListQueues":   "sweeps list, and their failure says nothing of one queue",
 			"tag:GetResources": "of references, which have a test of their own",
+			"kms:DescribeKey":  "this queue has no key; TestAKeyThatShutsTheSenderOutIsTold has one, and without it nothing is told of keys",
+			"kms:GetKeyPolicy": "this queue has no key",
 		},
 	},
 	"SNSTopic": {
@@ -59,6 +65,9 @@ var permitted = map[string]struct {
 			"sns:SetSubscriptionAttributes": "this topic has no queues",
 			"sns:Subscribe":                 "this topic has no queues",
 			"sns:Unsubscribe":               "this topic has no queues",
+			"sqs:GetQueueAttributes":        "this topic has no queues; without it nothing is told of those that let nobody in",
+			"kms:DescribeKey":               "this topic has no key",
+			"kms:GetKeyPolicy":              "this topic has no key",
 			"tag:GetResources":              "of references, which have a test of their own",
 		},
 	},

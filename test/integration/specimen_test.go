@@ -111,7 +111,7 @@ var ours = v1alpha1.Tags{"team": "payments"}
 var buckets = register(specimen{
 	kind: "S3Bucket", service: "s3", stateful: true,
 	tagging: bucketTagging,
-	create:  "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging", "GetPublicAccessBlock"},
+	create:  "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.S3Bucket{ObjectMeta: meta1(ns, name), Spec: v1alpha1.S3BucketSpec{AWSSpec: sampleProvider()}}
 	},
@@ -140,8 +140,10 @@ var buckets = register(specimen{
 	astray: []wrong{
 		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"` + noKey + `"}}`, "ReferenceNotAllowed", true},
 		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"alias/nowhere"}}`, "ReferenceNotAllowed", true},
+		{"notifications[].queueRef.name", `{"notifications":[{"queueRef":{"name":"nowhere"},"events":["s3:ObjectCreated:*"]}]}`, "WaitingForQueues", true},
+		{"notifications[].topicRef.name", `{"notifications":[{"topicRef":{"name":"nowhere"},"events":["s3:ObjectCreated:*"]}]}`, "WaitingForQueues", true},
 	},
-	plain: []string{"corsRules[].allowedHeaders[]", "corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]", "lifecycleRules[].id", "lifecycleRules[].prefix"},
+	plain: []string{"policy", "notifications[].prefix", "notifications[].suffix", "corsRules[].allowedHeaders[]", "corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]", "lifecycleRules[].id", "lifecycleRules[].prefix"},
 })
 
 // queueAPI acts behind the operator's back.
@@ -183,7 +185,13 @@ var queues = register(specimen{
 		{"deadLetterQueue.targetRef.name", `{"deadLetterQueue":{"maxReceiveCount":3,"targetRef":{"name":"nowhere"}}}`, "WaitingForDeadLetterQueue", true},
 		{"deadLetterQueue.targetArn", `{"deadLetterQueue":{"maxReceiveCount":3,"targetArn":"` + noQueue + `"}}`, "ReferenceNotAllowed", true},
 		{"redriveAllowPolicy.sourceQueueArns[]", `{"redriveAllowPolicy":{"redrivePermission":"byQueue","sourceQueueArns":["` + noQueue + `"]}}`, "InSync", true},
+		{"redriveAllowPolicy.sourceQueueRefs[].name", `{"redriveAllowPolicy":{"redrivePermission":"byQueue","sourceQueueRefs":[{"name":"nowhere"}]}}`, "InSync", true},
+		{"allowFrom[].topicRef.name", `{"allowFrom":[{"topicRef":{"name":"nowhere"}}]}`, "InSync", true},
+		{"allowFrom[].bucketRef.name", `{"allowFrom":[{"bucketRef":{"name":"nowhere"}}]}`, "InSync", true},
+		{"allowFrom[].arn", `{"allowFrom":[{"arn":"` + noTopic + `"}]}`, "ReferenceNotAllowed", true},
+		{"allowFrom[].account", `{"allowFrom":[{"arn":"arn:aws:s3:::nowhere","account":"999999999999"}]}`, "ReferenceNotAllowed", true},
 	},
+	plain: []string{"policy"},
 })
 
 func queueAttributes(t *testing.T, q *v1alpha1.SQSQueue) map[string]string {

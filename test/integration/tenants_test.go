@@ -106,6 +106,14 @@ func (n *neighbour) trespasses() (all []trespass) {
 		{"SQSQueue", "deadLetterQueue.targetRef.name", "nowhere", "theirs", "WaitingForDeadLetterQueue", false},
 		{"SQSQueue", "deadLetterQueue.targetArn", noQueue, n.queue, no, false},
 		{"SQSQueue", "redriveAllowPolicy.sourceQueueArns[]", noQueue, n.queue, "InSync", false}, // lets theirs send here
+		{"SQSQueue", "redriveAllowPolicy.sourceQueueRefs[].name", "nowhere", "theirs", "InSync", false},
+		{"SQSQueue", "allowFrom[].topicRef.name", "nowhere", "theirs", "InSync", false},
+		{"SQSQueue", "allowFrom[].bucketRef.name", "nowhere", "theirs", "InSync", false},
+		{"SQSQueue", "allowFrom[].arn", noTopic, n.things["SNSTopic"].(*v1alpha1.SNSTopic).Status.ARN, no, false},
+		{"SNSTopic", "allowFrom[].bucketRef.name", "nowhere", "theirs", "InSync", false},
+		{"SNSTopic", "allowFrom[].arn", "arn:aws:events:eu-west-1:999999999999:rule/nowhere", "arn:aws:events:eu-west-1:123456789012:rule/theirs", no, false},
+		{"S3Bucket", "notifications[].queueRef.name", "nowhere", "theirs", "WaitingForQueues", false},
+		{"S3Bucket", "notifications[].topicRef.name", "nowhere", "theirs", "WaitingForQueues", false},
 		{"SNSTopic", "kmsMasterKeyId", noKey, n.kms, no, false},
 		{"SNSTopic", "subscriptions[].queueRef.name", "nowhere", "theirs", "WaitingForQueues", false},
 		{"RDSInstance", "dbSubnetGroupName", "nowhere", n.dbSubnets, no, false},
@@ -149,6 +157,9 @@ var ofNobody = map[string]string{
 	"userDataFrom.secretKeyRef.key":       "of the namespace's own Secret",
 	"userDataFrom.configMapKeyRef.key":    "of the namespace's own ConfigMap",
 	"masterUserPasswordSecretRef.key":     "of the namespace's own Secret",
+	"allowFrom[].account":                 "of the bucket whose ARN stands beside it",
+	"subscriptions[].https":               "an address is no resource: a guardrail names it",
+	"subscriptions[].email":               "an address is no resource: a guardrail names it",
 }
 
 // spec returns the spec of the row of astray that names nothing.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // topicClient acts behind the operator's back.
@@ -63,8 +64,14 @@ var topics = register(specimen{
 	astray: []wrong{
 		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
 		{"subscriptions[].queueRef.name", `{"subscriptions":[{"queueRef":{"name":"nowhere"}}]}`, "WaitingForQueues", true},
+		{"subscriptions[].https", `{"subscriptions":[{"https":"https://nowhere.invalid/"}]}`, "ReferenceNotAllowed", true},
+		{"subscriptions[].email", `{"subscriptions":[{"email":"nobody@nowhere.invalid"}]}`, "ReferenceNotAllowed", true},
+		{"allowFrom[].bucketRef.name", `{"allowFrom":[{"bucketRef":{"name":"nowhere"}}]}`, "InSync", true},
+		{"allowFrom[].arn", `{"allowFrom":[{"arn":"arn:aws:events:eu-west-1:999999999999:rule/nowhere"}]}`, "ReferenceNotAllowed", true},
+		{"allowFrom[].account", `{"allowFrom":[{"arn":"arn:aws:s3:::nowhere","account":"999999999999"}]}`, "ReferenceNotAllowed", true},
 	},
-	plain: []string{"displayName", "policy", "subscriptions[].filterPolicy"},
+	// No topic publishes to another one: admission refuses topicRef.
+	plain: []string{"displayName", "policy", "subscriptions[].filterPolicy", "allowFrom[].topicRef.name"},
 })
 
 // The calls that the page of the kind promises.
@@ -72,8 +79,10 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
-	create(t, c, queueOf(ns, "orders"))
-	ready(t, c, queueOf(ns, "orders"))
+	q := queueOf(ns, "orders")
+	q.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage","Resource":"*",
+		"Condition":{"StringEquals":{"aws:SourceAccount":"` + stack.AccountID + `"}}}]}`
+	createReady(t, c, q)
 	const tags, attributes, list, subscription = "ListTagsForResource", "GetTopicAttributes", "ListSubscriptionsByTopic", "GetSubscriptionAttributes"
 	for _, row := range []struct {
 		name          string
@@ -83,7 +92,7 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 		{"plain", func(*v1alpha1.SNSTopicSpec) {}, []string{tags, "CreateTopic", tags}, []string{tags}},
 		{"full", func(s *v1alpha1.SNSTopicSpec) { s.DisplayName = "News" }, []string{tags, "CreateTopic", tags, attributes}, []string{tags, attributes}},
 		{"heard", func(s *v1alpha1.SNSTopicSpec) {
-			s.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: v1alpha1.LocalRef{Name: "orders"}}}
+			s.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}}}
 		}, []string{tags, "CreateTopic", tags, list, "Subscribe", tags, list, subscription}, []string{tags, list, subscription}},
 	} {
 		m := world.Proxy.Mark()
@@ -116,10 +125,11 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
-	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"kind": ["order"]}`}}
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"kind": ["order"]}`}}
 	create(t, c, o)
 	reason(t, c, o, "WaitingForQueues")
 	q := queueOf(ns, "orders")
+	q.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("news")}}
 	create(t, c, q)
 	ready(t, c, o) // woken by the queue, not by its poll
 	ready(t, c, q)
@@ -144,6 +154,12 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	if err != nil || len(left.Subscriptions) != 1 || *left.Subscriptions[0].Protocol != "email" {
 		t.Fatalf("%+v, %v", left, err)
 	}
+	if err := world.Proxy.ConfirmSubscription(t.Context(), o.Status.ARN, "ops@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err = topicClient(t).ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: topicARN(o)}); err != nil {
+		t.Fatal(err)
+	}
 	if err := erase(t, c, o); err != nil {
 		t.Fatal(err)
 	}
@@ -155,11 +171,21 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	gone(t, c, o)
 }
 
+// letInto has a queue take what a topic sends, as the page of the kind tells somebody with access to AWS.
+func letInto(t *testing.T, q *v1alpha1.SQSQueue, topic string) {
+	t.Helper()
+	policy := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage","Resource":"` + q.Status.ARN +
+		`","Condition":{"ArnEquals":{"aws:SourceArn":"` + topic + `"}}}]}`
+	if _, err := queueAPI(t).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &q.Status.QueueURL, Attributes: map[string]string{"Policy": policy}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestFIFOTopicsAndTheirRules(t *testing.T) {
 	c := withOperator(t)
 	o := topics.object(team(t, c), "ordered").(*v1alpha1.SNSTopic)
 	o.Spec.FIFOTopic, o.Spec.ContentBasedDeduplication = true, aws.Bool(true)
-	o.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":["sns:Publish"],"Resource":"*"}]}`
+	o.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"` + stack.AccountID + `"},"Action":["sns:Publish"],"Resource":"*"}]}`
 	createReady(t, c, o)
 	if got := topicAttributes(t, o); got["FifoTopic"] != "true" || got["ContentBasedDeduplication"] != "true" || !strings.HasSuffix(o.Status.TopicName, ".fifo") {
 		t.Errorf("topic %s has %v", o.Status.TopicName, got)
@@ -171,13 +197,13 @@ func TestFIFOTopicsAndTheirRules(t *testing.T) {
 	if secret.Type != "servicebinding.io/sns" || string(secret.Data["arn"]) != o.Status.ARN || string(secret.Data["topic"]) != o.Status.TopicName {
 		t.Errorf("binding %s: %q", secret.Type, secret.Data)
 	}
-	twice := v1alpha1.SNSSubscription{QueueRef: v1alpha1.LocalRef{Name: "orders"}}
+	twice := v1alpha1.SNSSubscription{QueueRef: &v1alpha1.LocalRef{Name: "orders"}}
 	for wrong, change := range map[string]func(*v1alpha1.SNSTopicSpec){
-		"needs fifoTopic":      func(s *v1alpha1.SNSTopicSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
-		"ends in .fifo":        func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "plain.fifo" },
-		"name of a FIFO topic": func(s *v1alpha1.SNSTopicSpec) { s.TopicName, s.FIFOTopic = "plain", true },
-		"use letters, digits":  func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "a b" },
-		"name each queue once": func(s *v1alpha1.SNSTopicSpec) { s.Subscriptions = []v1alpha1.SNSSubscription{twice, twice} },
+		"needs fifoTopic":                  func(s *v1alpha1.SNSTopicSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
+		"ends in .fifo":                    func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "plain.fifo" },
+		"name of a FIFO topic":             func(s *v1alpha1.SNSTopicSpec) { s.TopicName, s.FIFOTopic = "plain", true },
+		"use letters, digits":              func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "a b" },
+		"name each queue and address once": func(s *v1alpha1.SNSTopicSpec) { s.Subscriptions = []v1alpha1.SNSSubscription{twice, twice} },
 	} {
 		bad := topics.object(o.Namespace, "bad").(*v1alpha1.SNSTopic)
 		change(&bad.Spec)

@@ -61,7 +61,11 @@ func references(t *testing.T) (all []reference) {
 }
 
 // beside is what else a spec needs that refers by a path.
-var beside = map[string]string{"spec.deadLetterQueue.targetRef.name": `"maxReceiveCount":3,`}
+var beside = map[string]string{
+	"spec.deadLetterQueue.targetRef.name": `"maxReceiveCount":3,`,
+	"spec.notifications[].queueRef.name":  `"events":["s3:ObjectCreated:*"],`,
+	"spec.notifications[].topicRef.name":  `"events":["s3:ObjectCreated:*"],`,
+}
 
 // specNaming writes the spec that refers by r to an object of a kind, which is called NAME.
 func specNaming(t *testing.T, r catalog.Reference, to string) string {
@@ -79,7 +83,11 @@ func specNaming(t *testing.T, r catalog.Reference, to string) string {
 		}
 		text = `{"` + name + `":` + text + "}"
 	}
-	return strings.Replace(text, `":{"`, `":{`+beside[r.Path]+`"`, 1)
+	at := `":{`
+	if strings.Contains(r.Path, "[]") {
+		at = `[{`
+	}
+	return strings.Replace(text, at, at+beside[r.Path], 1)
 }
 
 // What is in use is not deleted, whichever kind is used by whichever, by whomever; once nobody uses it, it is. Whole namespaces and
