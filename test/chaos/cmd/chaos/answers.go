@@ -63,6 +63,30 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 	"BindingNotFound":           (*world).makeMissing,
 	"WaitingForDeadLetterQueue": (*world).makeMissing,
 	"WaitingForQueues":          (*world).makeMissing,
+	v1alpha1.ReasonNotLetIn:     (*world).letIn,
+}
+
+// letIn has the queues and topics of a namespace let in all that can send to them.
+func (w *world) letIn(ctx context.Context, _ kind, o *unstructured.Unstructured) error {
+	for _, k := range kinds {
+		spec := map[string]string{v1alpha1.KindSQSQueue: everybody, v1alpha1.KindSNSTopic: allBuckets}[k.name]
+		if spec == "" {
+			continue
+		}
+		all, err := w.objects(ctx, k)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].GetNamespace() != o.GetNamespace() {
+				continue
+			}
+			if err := patch(ctx, w.admin, &all[i], spec); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // nameOf returns the name in AWS that an object asks for: what it has, or what Portico picks for it.

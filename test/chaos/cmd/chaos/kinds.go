@@ -38,7 +38,10 @@ const (
 	policies = `{"deletionPolicy":"$(Delete|Delete|Retain|Orphan)"}`
 	tags     = `{"tags":{"wave":"$(1..999)","$(a|b|c)":"$(1..9)"}}`
 	noTags   = `{"tags":null}`
-	badTags  = `{"tags":{"portico.dev/uid":"$(1..999)"}}`
+	// All that can send to the queues and topics of a namespace.
+	allBuckets = `{"allowFrom":[{"bucketRef":{"name":"b0"}},{"bucketRef":{"name":"b1"}},{"bucketRef":{"name":"b2"}}]}`
+	everybody  = `{"allowFrom":[{"bucketRef":{"name":"b0"}},{"bucketRef":{"name":"b1"}},{"bucketRef":{"name":"b2"}},{"topicRef":{"name":"t0"}},{"topicRef":{"name":"t1"}}]}`
+	badTags    = `{"tags":{"portico.dev/uid":"$(1..999)"}}`
 )
 
 var kinds = []kind{
@@ -49,6 +52,8 @@ var kinds = []kind{
 			tags, noTags, policies, `{"versioning":"$(Enabled|Suspended)"}`, `{"lifecycleRules":[{"id":"old","expirationDays":$(1..900)}]}`, `{"lifecycleRules":null}`,
 			`{"corsRules":[{"allowedOrigins":["https://a.example"],"allowedMethods":["GET"],"maxAgeSeconds":$(1..900)}]}`, `{"corsRules":null}`,
 			`{"publicAccessBlock":{"blockPublicAcls":$(true|false)}}`, `{"publicAccessBlock":null}`, `{"encryption":{"algorithm":"AES256"}}`,
+			`{"requireTLS":$(true|false)}`, `{"requireTLS":null}`, `{"notifications":[{"queueRef":{"name":"$(q0|q1)"},"events":["s3:ObjectCreated:*"],"prefix":"in/$(1..9)/"}]}`,
+			`{"notifications":[{"topicRef":{"name":"$(t0|t1)"},"events":["s3:ObjectRemoved:*"]}]}`, `{"notifications":null}`,
 		},
 		refused: []string{`{"bucketName":"another-$(1..999)"}`, `{"lifecycleRules":[{"id":"idle"}]}`, badTags, `{"versioning":"Off"}`, `{"providerRef":{"name":"another"}}`},
 		astray:  []string{`{"encryption":{"algorithm":"aws:kms","kmsKeyID":"alias/nowhere"}}`},
@@ -60,6 +65,7 @@ var kinds = []kind{
 		edits: []string{
 			tags, noTags, policies, `{"visibilityTimeout":$(1..900)}`, `{"visibilityTimeout":null}`, `{"delaySeconds":$(1..900)}`, `{"messageRetentionPeriod":$(60..9000)}`,
 			`{"deadLetterQueue":{"targetRef":{"name":"dead"},"targetArn":null,"maxReceiveCount":$(1..9)}}`, `{"deadLetterQueue":null}`, `{"sqsManagedSseEnabled":$(true|false)}`,
+			`{"allowFrom":[{"topicRef":{"name":"$(t0|t1)"}},{"bucketRef":{"name":"$(b0|b1|b2)"}}]}`, everybody, `{"allowFrom":null}`,
 		},
 		refused: []string{`{"delaySeconds":9000}`, `{"fifoQueue":true}`, badTags, `{"visibilityTimeout":-1}`},
 		astray: []string{
@@ -74,6 +80,7 @@ var kinds = []kind{
 		edits: []string{
 			tags, noTags, policies, `{"displayName":"news $(1..99)"}`, `{"displayName":null}`, `{"subscriptions":[{"queueRef":{"name":"$(q0|q1|dead)"},"rawMessageDelivery":$(true|false)}]}`,
 			`{"subscriptions":[{"queueRef":{"name":"q0"}},{"queueRef":{"name":"q1"}}]}`, `{"subscriptions":null}`,
+			`{"allowFrom":[{"bucketRef":{"name":"$(b0|b1|b2)"}}]}`, allBuckets, `{"allowFrom":null}`,
 		},
 		refused: []string{`{"fifoTopic":true}`, `{"subscriptions":[]}`, badTags},
 		astray:  []string{`{"subscriptions":[{"queueRef":{"name":"nowhere"}}]}`},

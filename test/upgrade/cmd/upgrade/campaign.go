@@ -136,6 +136,9 @@ func (c *campaign) fill(ctx context.Context) error {
 	}
 	all, err := c.ours(ctx)
 	if err == nil {
+		err = c.openQueues(ctx, all)
+	}
+	if err == nil {
 		c.table.counts, err = countsOf(all, c.kinds)
 	}
 	if err != nil {
