@@ -114,18 +114,12 @@ func (s Statement) concerns(resource string) bool {
 
 // meets evaluates one condition.
 func (r Request) meets(operator, key string, values []any) Answer {
-	var have string
-	switch strings.ToLower(key) {
-	case "aws:sourcearn":
-		have = r.SourceARN
-	case "aws:sourceaccount":
-		have = r.SourceAccount
-	case "aws:securetransport", "aws:principalisawsservice":
-		have = "true"
-	case "aws:principalorgid", "aws:principalorgpaths", "aws:principalaccount", "aws:principalarn", "aws:sourcevpc", "aws:sourcevpce":
-		return absent(operator) // a service that calls for itself has none of these
-	default:
+	have, known := r.value(key)
+	switch {
+	case !known:
 		return Unknown
+	case have == "":
+		return absent(operator)
 	}
 	if slices.ContainsFunc(values, func(v any) bool { return strings.Contains(fmt.Sprint(v), "${") }) {
 		return Unknown
@@ -150,4 +144,22 @@ func (r Request) meets(operator, key string, values []any) Answer {
 		return Yes
 	}
 	return No
+}
+
+// value returns what the request has for a condition key, empty if it has none; known is false if Portico cannot tell.
+func (r Request) value(key string) (have string, known bool) {
+	switch strings.ToLower(key) {
+	case "aws:sourcearn":
+		return r.SourceARN, true
+	case "aws:sourceaccount":
+		return r.SourceAccount, true
+	case "aws:securetransport", "aws:principalisawsservice":
+		return "true", true
+	case "aws:principalorgid", "aws:principalorgpaths", "aws:principalaccount", "aws:principalarn",
+		"aws:sourcevpc", "aws:sourcevpce": // a service that calls for itself has none of these
+		return "", true
+	case "aws:sourceowner": // in the policy that SNS gives a topic, which lets no bucket in
+		return "", r.Service == bucketService
+	}
+	return "", false
 }

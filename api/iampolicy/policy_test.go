@@ -11,7 +11,8 @@ import (
 const account = "111122223333"
 
 func TestAPolicyThatLocksTheOperatorOut(t *testing.T) {
-	const role, session = "arn:aws:iam::" + account + ":role/platform/portico", "arn:aws:sts::" + account + ":assumed-role/portico/a"
+	const role, session = "arn:aws:iam::" + account + ":role/platform/portico",
+		"arn:aws:sts::" + account + ":assumed-role/portico/a"
 	mine := iampolicy.Caller{Account: account, ARN: "arn:aws:sts::" + account + ":assumed-role/portico"}
 	for name, row := range map[string]struct{ policy, by string }{
 		"nothing denied":        {`{"Statement":{"Effect":"Allow","Principal":"*","Action":"*"}}`, ""},
@@ -84,7 +85,7 @@ func TestWhatAWSAndPorticoMayReadDifferently(t *testing.T) {
 	}
 }
 
-// Whoever is let in from outside of the account is named, however the statement looks.
+// Outsiders names everybody from outside of the account whom a policy lets in, however the statement looks.
 func TestWhomAPolicyLetsInFromOutside(t *testing.T) {
 	const foreign = "999900001111"
 	allow := func(principal, condition string) string {
@@ -130,6 +131,24 @@ func TestMoreForSomebodyIsAdded(t *testing.T) {
 		p, err := iampolicy.Added(bounded, is)
 		if err != nil || len(p.Outsiders(account)) != want {
 			t.Errorf("%s adds %q, %v", is, p.Outsiders(account), err)
+		}
+	}
+}
+
+// The policy that SNS gives a new topic lets no bucket publish: Amazon S3 User Guide, "Granting permissions to publish event
+// notification messages to a destination".
+func TestTheFirstPolicyOfATopicLetsNoBucketIn(t *testing.T) {
+	p, err := iampolicy.Parse(`{"Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:Publish"],"Resource":"*",
+		"Condition":{"StringEquals":{"AWS:SourceOwner":"` + account + `"}}}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arn, want := range map[string]iampolicy.Answer{
+		"arn:aws:s3:::docs": iampolicy.No, "arn:aws:events:eu-west-1:" + account + ":rule/nightly": iampolicy.Unknown,
+	} {
+		source := iampolicy.Source{ARN: arn, Account: account}
+		if got := p.Admits(source.Request("sns:Publish", "arn:aws:sns:eu-west-1:"+account+":news")); got != want {
+			t.Errorf("%s: %d, want %d", arn, got, want)
 		}
 	}
 }

@@ -13,13 +13,17 @@ type Source struct {
 	Account string
 }
 
+// bucketService is whom S3 sends as.
+const bucketService = "s3.amazonaws.com"
+
 // service returns the service that sends for the source, the word for it in a Sid, and the account that a condition has
-// to name beside the ARN: S3's do not tell, and whoever makes a bucket of a deleted bucket's name would send.
+// to name beside the ARN. The ARN of a bucket has no account: without the condition, somebody in another account could
+// make a bucket by a deleted bucket's name, and send.
 func (s Source) service() (principal, word, account string) {
 	switch parts := strings.SplitN(s.ARN, ":", 4); {
 	case len(parts) < 4:
 	case parts[2] == "s3":
-		return "s3.amazonaws.com", "Buckets", s.Account
+		return bucketService, "Buckets", s.Account
 	case parts[2] == "events":
 		return "events.amazonaws.com", "Rules", ""
 	}
@@ -54,7 +58,8 @@ func LetIn(action, resource string, sources []Source) string {
 		statement := byStatement[sid]
 		if statement == nil {
 			statement = &senderStatement{
-				Sid: sid, Effect: "Allow", Principal: map[string]string{"Service": principal}, Action: action, Resource: resource,
+				Sid: sid, Effect: "Allow", Principal: map[string]string{"Service": principal}, Action: action,
+				Resource:  resource,
 				Condition: map[string]any{"ArnEquals": map[string][]string{"aws:SourceArn": nil}},
 			}
 			if account != "" {
@@ -95,7 +100,7 @@ func SourcesOf(own string) (all []Source) {
 	return all
 }
 
-// Without returns the policy of LetIn without the sources that are left out.
+// Without returns the policy of LetIn without the sources for which out is true.
 func Without(own string, out func(Source) bool) string {
 	p, err := Parse(own)
 	if err != nil || len(p.Statements) == 0 {

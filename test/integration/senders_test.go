@@ -37,7 +37,8 @@ func newMail(t *testing.T, c client.Client, ns string) mail {
 	m.queue.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("news")}, {BucketRef: refTo("uploads")}}
 	m.topic.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: refTo("inbox"), RawMessageDelivery: true}}
 	m.bucket.Spec.ForceDestroy = true
-	m.bucket.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("inbox"), Events: []string{"s3:ObjectCreated:*"}, Prefix: "in/", Suffix: ".json"}}
+	m.bucket.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("inbox"),
+		Events: []string{"s3:ObjectCreated:*"}, Prefix: "in/", Suffix: ".json"}}
 	return m
 }
 
@@ -54,7 +55,8 @@ func (m mail) ready() {
 
 func (m mail) publish(topic, text string) {
 	m.t.Helper()
-	if _, err := topicClient(m.t).Publish(m.t.Context(), &sns.PublishInput{TopicArn: &topic, Message: &text}); err != nil {
+	if _, err := topicClient(m.t).Publish(m.t.Context(),
+		&sns.PublishInput{TopicArn: &topic, Message: &text}); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -72,7 +74,8 @@ func (m mail) arrived() []string {
 	m.t.Helper()
 	var all []string
 	for {
-		got, err := queueAPI(m.t).ReceiveMessage(m.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &m.queue.Status.QueueURL, MaxNumberOfMessages: 10})
+		got, err := queueAPI(m.t).ReceiveMessage(m.t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: &m.queue.Status.QueueURL, MaxNumberOfMessages: 10})
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -132,7 +135,9 @@ func TestMessagesArriveFromWhomTheQueueNames(t *testing.T) {
 			m.ready()
 			other := topics.object(m.queue.Namespace, "other").(*v1alpha1.SNSTopic)
 			createReady(t, c, other)
-			if _, err := topicClient(t).Subscribe(t.Context(), &sns.SubscribeInput{TopicArn: topicARN(other), Protocol: aws.String("sqs"), Endpoint: &m.queue.Status.ARN}); err != nil {
+			if _, err := topicClient(t).Subscribe(t.Context(),
+				&sns.SubscribeInput{TopicArn: topicARN(other), Protocol: aws.String("sqs"),
+					Endpoint: &m.queue.Status.ARN}); err != nil {
 				t.Fatal(err)
 			}
 			m.publish(other.Status.ARN, "of another")
@@ -141,7 +146,8 @@ func TestMessagesArriveFromWhomTheQueueNames(t *testing.T) {
 			m.put("in/a.txt")
 			m.put("b.json")
 			m.wantArrived("hello", "in/a.json")
-			if err := erase(t, c, m.queue); err == nil || !strings.Contains(err.Error(), "in use by S3Bucket uploads, SNSTopic news") {
+			if err := erase(t, c, m.queue); err == nil ||
+				!strings.Contains(err.Error(), "in use by S3Bucket uploads, SNSTopic news") {
 				t.Errorf("the queue of a topic and a bucket goes: %v", err)
 			}
 			edit(t, c, m.topic, func(o *v1alpha1.SNSTopic) { o.Spec.Subscriptions = nil })
@@ -227,7 +233,10 @@ func TestAnEdgeIsWrittenOnce(t *testing.T) {
 	for _, o := range []engine.Object{m.topic, m.bucket} {
 		mark = world.Proxy.Mark()
 		gone(t, c, o)
-		await(t, "the statement to go", func() (bool, string) { return len(written("sqs")) == 1, fmt.Sprint(written("sqs")) })
+		await(t, "the statement to go", func() (bool, string) {
+			return len(written("sqs")) == 1,
+				fmt.Sprint(written("sqs"))
+		})
 	}
 	await(t, "nobody to be let in", func() (bool, string) { // and nobody is waited for
 		ready(t, c, m.queue)
@@ -278,6 +287,23 @@ func TestWhoIsNotLetInSaysSo(t *testing.T) {
 	ready(t, c, m.topic) // by the statement that was made by hand, which stays
 }
 
+// A topic that says nothing of senders has the policy that SNS gave it, which lets no bucket in.
+func TestABucketWaitsForItsTopic(t *testing.T) {
+	c := withOperator(t)
+	ns := team(t, c)
+	topic := topics.object(ns, "news").(*v1alpha1.SNSTopic)
+	createReady(t, c, topic)
+	b := bucketOf(ns, "uploads")
+	b.Spec.Notifications = []v1alpha1.S3Notification{{TopicRef: refTo("news"), Events: []string{"s3:ObjectCreated:*"}}}
+	create(t, c, b)
+	if got := reason(t, c, b, v1alpha1.ReasonNotLetIn); !strings.Contains(got.Message, "SNSTopic news") {
+		t.Error(got.Message)
+	}
+	edit(t, c, topic, func(o *v1alpha1.SNSTopic) { o.Spec.AllowFrom = v1alpha1.Senders{{BucketRef: refTo("uploads")}} })
+	ready(t, c, b) // woken by the topic
+	ready(t, c, topic)
+}
+
 // S3 sends to no FIFO queue or topic: where it can be known that is said at admission, else by the status.
 func TestS3SendsToNoFIFOQueue(t *testing.T) {
 	c := withOperator(t)
@@ -293,7 +319,8 @@ func TestS3SendsToNoFIFOQueue(t *testing.T) {
 	topic.Spec.FIFOTopic = true
 	create(t, c, topic)
 	b := bucketOf(ns, "uploads")
-	b.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("ordered"), Events: []string{"s3:ObjectCreated:*"}}}
+	b.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("ordered"),
+		Events: []string{"s3:ObjectCreated:*"}}}
 	create(t, c, b)
 	if got := reason(t, c, b, v1alpha1.ReasonQueueMismatch); !strings.Contains(got.Message, "FIFO queue") {
 		t.Error(got.Message)

@@ -27,13 +27,15 @@ type feature struct {
 // features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
 // that speak of versions.
 var features = []feature{
-	publicAccess.feature(), policyFeature.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(), cors.feature(), notifications.feature(),
+	publicAccess.feature(), policyFeature.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(),
+	cors.feature(), notifications.feature(),
 }
 
 // wanted reports whether the feature is declared now, or was and has to go back.
 func (f feature) wanted(obj *v1alpha1.S3Bucket) bool {
 	managed := external.ManagedBy(obj)
-	return len(f.declared(&obj.Spec)) > 0 || len(managed.Below(f.path)) > 0 || f.beside != "" && len(managed.Below(f.beside)) > 0
+	return len(f.declared(&obj.Spec)) > 0 || len(managed.Below(f.path)) > 0 ||
+		f.beside != "" && len(managed.Below(f.beside)) > 0
 }
 
 // audited reports whether what is safe is to be compared though nothing is declared.
@@ -98,6 +100,8 @@ type typedFeature[V any] struct {
 	referTo func(t target, have, want V) []external.Reference
 	// refuse returns why Portico does not write the value; nil: it writes all.
 	refuse func(t target, have, want V) error
+	// waits returns what is waited for when put fails with err, nil if err is about the value; nil: all errors are.
+	waits func(v V, err error) error
 	// parts are settings that one call writes and that can each fail alone; nil: there are none.
 	parts []part[V]
 	// beside and onlyKept are as in feature.
@@ -192,6 +196,9 @@ func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []exter
 		next := *there
 		set(&next)
 		if err := f.put(ctx, t, next); err != nil {
+			if f.waits != nil && f.waits(next, err) != nil {
+				return f.waits(next, err)
+			}
 			return explain(err, f.path)
 		}
 		*there = next

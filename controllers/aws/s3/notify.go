@@ -2,18 +2,22 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/sns"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/watch"
 )
@@ -61,7 +65,8 @@ var notifications = typedFeature[notified]{
 		return have
 	},
 	get: func(ctx context.Context, t target) (notified, error) {
-		out, err := t.api.GetBucketNotificationConfiguration(ctx, &s3.GetBucketNotificationConfigurationInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		out, err := t.api.GetBucketNotificationConfiguration(ctx,
+			&s3.GetBucketNotificationConfigurationInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		if err != nil {
 			return notified{}, err
 		}
@@ -74,7 +79,36 @@ var notifications = typedFeature[notified]{
 		})
 		return err
 	},
-	text: func(v notified) string { return external.JSON(v) },
+	waits: notTaken,
+	text:  func(v notified) string { return external.JSON(v) },
+}
+
+// notTaken returns what is waited for when S3 has tried the queues and topics, and one refuses the bucket: the spec is right.
+// S3 does not say which one.
+func notTaken(v notified, err error) error {
+	var answer smithy.APIError
+	if !errors.As(err, &answer) || answer.ErrorCode() != "InvalidArgument" ||
+		!strings.Contains(answer.ErrorMessage(), "Unable to validate the following destination configurations") {
+		return nil
+	}
+	return external.Postponed(engine.Wait(v1alpha1.ReasonNotLetIn, time.Minute,
+		"S3 cannot send to all of %s, and sets no notification before it can. Each must be there, let the bucket send "+
+			"(allowFrom), and have no KMS key that keeps s3.amazonaws.com out", strings.Join(v.receivers(), ", ")))
+}
+
+// receivers returns the ARNs of all queues and topics that are notified, by whomever.
+func (v notified) receivers() (all []string) {
+	for _, n := range v.Own {
+		all = append(all, n.ARN)
+	}
+	for _, c := range v.others.QueueConfigurations {
+		all = append(all, aws.ToString(c.QueueArn))
+	}
+	for _, c := range v.others.TopicConfigurations {
+		all = append(all, aws.ToString(c.TopicArn))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // notificationsOf divides what S3 has into Portico's notifications and all others.
@@ -122,7 +156,8 @@ func read(arn string, events []s3types.Event, filter *s3types.NotificationConfig
 // configuration returns all notifications as S3 takes them.
 func (v notified) configuration() *s3types.NotificationConfiguration {
 	c := v.others
-	c.QueueConfigurations, c.TopicConfigurations = slices.Clone(c.QueueConfigurations), slices.Clone(c.TopicConfigurations)
+	c.QueueConfigurations, c.TopicConfigurations = slices.Clone(c.QueueConfigurations),
+		slices.Clone(c.TopicConfigurations)
 	for i, n := range v.Own {
 		id := aws.String(fmt.Sprintf("%s%d", ownID, i+1))
 		var events []s3types.Event
@@ -130,9 +165,11 @@ func (v notified) configuration() *s3types.NotificationConfiguration {
 			events = append(events, s3types.Event(e))
 		}
 		if strings.Contains(n.ARN, ":sns:") {
-			c.TopicConfigurations = append(c.TopicConfigurations, s3types.TopicConfiguration{Id: id, TopicArn: &n.ARN, Events: events, Filter: n.filter()})
+			c.TopicConfigurations = append(c.TopicConfigurations,
+				s3types.TopicConfiguration{Id: id, TopicArn: &n.ARN, Events: events, Filter: n.filter()})
 		} else {
-			c.QueueConfigurations = append(c.QueueConfigurations, s3types.QueueConfiguration{Id: id, QueueArn: &n.ARN, Events: events, Filter: n.filter()})
+			c.QueueConfigurations = append(c.QueueConfigurations,
+				s3types.QueueConfiguration{Id: id, QueueArn: &n.ARN, Events: events, Filter: n.filter()})
 		}
 	}
 	return &c
@@ -141,7 +178,8 @@ func (v notified) configuration() *s3types.NotificationConfiguration {
 // filter returns what the keys of objects have to begin and end with, nil for any.
 func (n notification) filter() *s3types.NotificationConfigurationFilter {
 	var rules []s3types.FilterRule
-	for name, value := range map[s3types.FilterRuleName]string{s3types.FilterRuleNamePrefix: n.Prefix, s3types.FilterRuleNameSuffix: n.Suffix} {
+	for name, value := range map[s3types.FilterRuleName]string{s3types.FilterRuleNamePrefix: n.Prefix,
+		s3types.FilterRuleNameSuffix: n.Suffix} {
 		if value != "" {
 			rules = append(rules, s3types.FilterRule{Name: name, Value: aws.String(value)})
 		}
