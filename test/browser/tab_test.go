@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is how long anything may take that a page should do within moments.
@@ -151,10 +153,13 @@ func (x *tab) click(selector string) {
 	x.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// fill replaces an input's text by typing. It goes there first, as people do: a live update leaves an input alone that has the focus.
+// fill replaces an input's text as people do: it goes there, selects all and types over it. (chromedp.Clear would change
+// the value attribute, which nobody can in a browser and which the next live update puts back.)
 func (x *tab) fill(selector, text string) {
 	x.t.Helper()
-	x.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	x.do(chromedp.Focus(chromedp.CSS(selector)))
+	_ = eval[bool](x, `(document.activeElement.select(), true)`)
+	x.do(chromedp.SendKeys(chromedp.CSS(selector), cmp.Or(text, kb.Delete)))
 }
 
 // eval runs an expression as the developer tools would, which the pages' policy does not bind.

@@ -126,7 +126,9 @@ func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
 func TestTheScopeOfAFilterIsPutBack(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
-	createReady(t, c, queueOf(ns, "orders"))
+	q := queueOf(ns, "orders")
+	q.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: &v1alpha1.LocalRef{Name: "news"}}}
+	createReady(t, c, q)
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
 	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, FilterPolicy: `{"a":["b"]}`}}
 	createReady(t, c, o)
