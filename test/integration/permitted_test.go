@@ -53,7 +53,7 @@ var permitted = map[string]struct {
 		other: map[string]string{
 			"sqs:ListQueues":   "sweeps list, and their failure says nothing of one queue",
 			"tag:GetResources": "of references, which have a test of their own",
-			"kms:DescribeKey":  "this queue has no key; TestAKeyThatShutsTheSenderOutIsTold has one, and without it nothing is told of keys",
+			"kms:DescribeKey":  "this queue has no key; TestAKeyThatShutsTheSenderOutIsTold has one; without it Portico says nothing of keys",
 			"kms:GetKeyPolicy": "this queue has no key",
 		},
 	},
@@ -65,7 +65,7 @@ var permitted = map[string]struct {
 			"sns:SetSubscriptionAttributes": "this topic has no queues",
 			"sns:Subscribe":                 "this topic has no queues",
 			"sns:Unsubscribe":               "this topic has no queues",
-			"sqs:GetQueueAttributes":        "this topic has no queues; without it nothing is told of those that let nobody in",
+			"sqs:GetQueueAttributes":        "this topic has no queues; without it Portico does not see that a queue lets nobody in",
 			"kms:DescribeKey":               "this topic has no key",
 			"kms:GetKeyPolicy":              "this topic has no key",
 			"tag:GetResources":              "of references, which have a test of their own",
