@@ -63,7 +63,9 @@ func TestAFreshSignInConfirmsTheUserForFiveMinutes(t *testing.T) {
 			token := s.token(cookies)
 			for _, c := range r.Cookies() {
 				readable := strings.Contains(c.Value, claimsIn(token))
-				if strings.HasPrefix(c.Name, confirmedCookie) && (!c.HttpOnly || !c.Secure || c.MaxAge < 290 || c.MaxAge > 300 || c.SameSite != http.SameSiteLaxMode || readable) {
+				if strings.HasPrefix(c.Name, confirmedCookie) &&
+					(!c.HttpOnly || !c.Secure || c.MaxAge < 290 || c.MaxAge > 300 ||
+						c.SameSite != http.SameSiteLaxMode || readable) {
 					t.Errorf("the cookie %v", c)
 				}
 			}

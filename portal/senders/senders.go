@@ -3,6 +3,7 @@
 package senders
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,32 +19,43 @@ type Sentence struct {
 	Closes string // what no longer can once it does not; empty: nothing to say
 }
 
-// Of returns what an object opens, in the order of its spec; nothing for kinds that let nobody in, and for what cannot
-// be read.
+// Of returns what an object opens; nothing for kinds that let nobody in, and for what cannot be read.
 func Of(obj *unstructured.Unstructured) []Sentence {
 	if obj == nil {
 		return nil
 	}
+	_, all := whoCan(obj)
 	switch obj.GetKind() {
-	case v1alpha1.KindSQSQueue:
-		q := &v1alpha1.SQSQueue{}
-		if read(obj, q) {
-			return append(policy(q.Spec.Policy, q.Status.AccountID), allowed(q.Spec.AllowFrom, "send")...)
-		}
 	case v1alpha1.KindSNSTopic:
 		t := &v1alpha1.SNSTopic{}
 		if read(obj, t) {
-			all := append(policy(t.Spec.Policy, t.Status.AccountID), allowed(t.Spec.AllowFrom, "publish")...)
-			return append(all, subscribed(t.Spec.Subscriptions)...)
+			all = append(all, subscribed(t.Spec.Subscriptions)...)
 		}
 	case v1alpha1.KindS3Bucket:
 		b := &v1alpha1.S3Bucket{}
 		if read(obj, b) {
-			all := append(tls(b.Spec.RequireTLS), policy(b.Spec.Policy, b.Status.AccountID)...)
-			return append(all, notified(b.Spec.Notifications)...)
+			all = slices.Concat(tls(b.Spec.RequireTLS), policy(b.Spec.Policy, b.Status.AccountID),
+				notified(b.Spec.Notifications))
 		}
 	}
-	return nil
+	return all
+}
+
+// whoCan returns what others can do with a queue or topic, send or publish, and who can; empty for other kinds.
+func whoCan(obj *unstructured.Unstructured) (do string, who []Sentence) {
+	switch obj.GetKind() {
+	case v1alpha1.KindSQSQueue:
+		q := &v1alpha1.SQSQueue{}
+		if do = "send"; read(obj, q) {
+			who = append(policy(q.Spec.Policy, q.Status.AccountID), allowed(q.Spec.AllowFrom, do)...)
+		}
+	case v1alpha1.KindSNSTopic:
+		t := &v1alpha1.SNSTopic{}
+		if do = "publish"; read(obj, t) {
+			who = append(policy(t.Spec.Policy, t.Status.AccountID), allowed(t.Spec.AllowFrom, do)...)
+		}
+	}
+	return do, who
 }
 
 func read(obj *unstructured.Unstructured, into any) bool {
@@ -52,19 +64,11 @@ func read(obj *unstructured.Unstructured, into any) bool {
 
 // Question returns what the page of an object asks, with the answer; empty for kinds that nobody sends to.
 func Question(obj *unstructured.Unstructured) (question, answer string) {
-	switch obj.GetKind() {
-	case v1alpha1.KindSQSQueue:
-		q := &v1alpha1.SQSQueue{}
-		if read(obj, q) {
-			return "Who can send", answerOf(append(policy(q.Spec.Policy, q.Status.AccountID), allowed(q.Spec.AllowFrom, "send")...))
-		}
-	case v1alpha1.KindSNSTopic:
-		t := &v1alpha1.SNSTopic{}
-		if read(obj, t) {
-			return "Who can publish", answerOf(append(policy(t.Spec.Policy, t.Status.AccountID), allowed(t.Spec.AllowFrom, "publish")...))
-		}
+	do, who := whoCan(obj)
+	if do == "" {
+		return "", ""
 	}
-	return "", ""
+	return "Who can " + do, answerOf(who)
 }
 
 // mostAnswered is how many sentences the page of an object has; its spec has all.
@@ -88,9 +92,11 @@ func allowed(senders v1alpha1.Senders, do string) (all []Sentence) {
 		closes := " can no longer " + do + ": what it sends is dropped."
 		switch {
 		case s.TopicRef != nil:
-			all = append(all, Sentence{"Anybody with access to topic " + s.TopicRef.Name + " can " + do + ".", "Topic " + s.TopicRef.Name + closes})
+			all = append(all, Sentence{"Anybody with access to topic " + s.TopicRef.Name + " can " + do + ".",
+				"Topic " + s.TopicRef.Name + closes})
 		case s.BucketRef != nil:
-			all = append(all, Sentence{"Bucket " + s.BucketRef.Name + " can " + do + " when its objects change.", "Bucket " + s.BucketRef.Name + closes})
+			all = append(all, Sentence{"Bucket " + s.BucketRef.Name + " can " + do + " when its objects change.",
+				"Bucket " + s.BucketRef.Name + closes})
 		default:
 			who := s.ARN
 			if s.Account != "" {
@@ -125,11 +131,16 @@ func subscribed(subscriptions []v1alpha1.SNSSubscription) (all []Sentence) {
 	for _, s := range subscriptions {
 		switch {
 		case s.QueueRef != nil:
-			all = append(all, Sentence{"Queue " + s.QueueRef.Name + " gets what is published, if it lets this topic send.", "Queue " + s.QueueRef.Name + " no longer gets what is published."})
+			all = append(all, Sentence{"Queue " + s.QueueRef.Name +
+				" gets what is published, if it lets this topic send.",
+				"Queue " + s.QueueRef.Name + " no longer gets what is published."})
 		case s.HTTPS != "":
-			all = append(all, Sentence{"What is published goes to " + s.HTTPS + ", once that has confirmed it.", "What is published no longer goes to " + s.HTTPS + "."})
+			all = append(all, Sentence{"What is published goes to " + s.HTTPS + ", once that has confirmed it.",
+				"What is published no longer goes to " + s.HTTPS + "."})
 		case s.Email != "":
-			all = append(all, Sentence{"What is published goes to " + s.Email + " by mail, once somebody there has confirmed it.", "What is published no longer goes to " + s.Email + "."})
+			all = append(all, Sentence{"What is published goes to " + s.Email +
+				" by mail, once somebody there has confirmed it.",
+				"What is published no longer goes to " + s.Email + "."})
 		}
 	}
 	return all
@@ -163,7 +174,8 @@ func notified(notifications []v1alpha1.S3Notification) (all []Sentence) {
 		if n.Suffix != "" {
 			of += ", of keys that end with " + n.Suffix
 		}
-		all = append(all, Sentence{who + " gets messages of " + of + ", if it lets this bucket send.", who + " no longer gets messages of " + of + "."})
+		all = append(all, Sentence{who + " gets messages of " + of + ", if it lets this bucket send.", who +
+			" no longer gets messages of " + of + "."})
 	}
 	return all
 }

@@ -12,7 +12,8 @@ import (
 
 func object(kind string, spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "portico.dev/v1alpha1", "kind": kind, "spec": spec, "status": map[string]any{"accountID": "111122223333"},
+		"apiVersion": "portico.dev/v1alpha1", "kind": kind, "spec": spec,
+		"status": map[string]any{"accountID": "111122223333"},
 	}}
 }
 
@@ -24,7 +25,8 @@ func TestWhatAnObjectOpensIsSaid(t *testing.T) {
 		}
 		return all
 	}
-	topic, bucket := map[string]any{"topicRef": map[string]any{"name": "orders"}}, map[string]any{"bucketRef": map[string]any{"name": "uploads"}}
+	topic, bucket := map[string]any{"topicRef": map[string]any{"name": "orders"}},
+		map[string]any{"bucketRef": map[string]any{"name": "uploads"}}
 	foreign := map[string]any{"arn": "arn:aws:s3:::theirs", "account": "999988887777"}
 	const policy = `{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:*","Resource":"*"},` +
 		`{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam::111122223333:role/ours","999988887777"]},"Action":"sqs:*","Resource":"*"}]}`
@@ -39,20 +41,24 @@ func TestWhatAnObjectOpensIsSaid(t *testing.T) {
 			"Anybody with access to arn:aws:s3:::theirs of AWS account 999988887777 can send.",
 		}},
 		"publishers": {object("SNSTopic", map[string]any{"allowFrom": allow(bucket), "subscriptions": allow(
-			map[string]any{"queueRef": map[string]any{"name": "inbox"}}, map[string]any{"https": "https://hooks.example.com/"}, map[string]any{"email": "ops@example.com"},
+			map[string]any{"queueRef": map[string]any{"name": "inbox"}},
+			map[string]any{"https": "https://hooks.example.com/"}, map[string]any{"email": "ops@example.com"},
 		)}), []string{
 			"Bucket uploads can publish when its objects change.",
 			"Queue inbox gets what is published, if it lets this topic send.",
 			"What is published goes to https://hooks.example.com/, once that has confirmed it.",
 			"What is published goes to ops@example.com by mail, once somebody there has confirmed it.",
 		}},
-		"a policy": {object("SQSQueue", map[string]any{"policy": policy}), []string{"Its policy lets everybody in.", "Its policy lets 999988887777 in."}},
-		"no JSON":  {object("SQSQueue", map[string]any{"policy": "{"}), nil},
+		"a policy": {object("SQSQueue", map[string]any{"policy": policy}),
+			[]string{"Its policy lets everybody in.", "Its policy lets 999988887777 in."}},
+		"no JSON": {object("SQSQueue", map[string]any{"policy": "{"}), nil},
 		"a bucket": {object("S3Bucket", map[string]any{"requireTLS": false, "notifications": allow(map[string]any{
-			"queueRef": map[string]any{"name": "inbox"}, "events": []any{"s3:ObjectCreated:*"}, "prefix": "in/", "suffix": ".json",
+			"queueRef": map[string]any{"name": "inbox"}, "events": []any{"s3:ObjectCreated:*"}, "prefix": "in/",
+			"suffix": ".json",
 		})}), []string{
 			"Requests without TLS are answered: others can read on the way what is sent.",
-			"Queue inbox gets messages of s3:ObjectCreated:*, of keys that begin with in/, of keys that end with .json, if it lets this bucket send.",
+			"Queue inbox gets messages of s3:ObjectCreated:*, of keys that begin with in/, of keys that end with " +
+				".json, if it lets this bucket send.",
 		}},
 		"others": {object("RDSInstance", map[string]any{}), nil},
 	} {
@@ -72,7 +78,8 @@ func TestThePageSaysWhoCanSend(t *testing.T) {
 		many = append(many, map[string]any{"topicRef": map[string]any{"name": name}})
 	}
 	question, answer := senders.Question(object("SQSQueue", map[string]any{"allowFrom": many}))
-	if question != "Who can send" || !strings.HasPrefix(answer, "Everybody with that right in its AWS account. Anybody with access to topic a can send.") ||
+	if question != "Who can send" || !strings.HasPrefix(answer,
+		"Everybody with that right in its AWS account. Anybody with access to topic a can send.") ||
 		!strings.HasSuffix(answer, "topic e can send. More are in the spec.") {
 		t.Errorf("%s: %s", question, answer)
 	}
