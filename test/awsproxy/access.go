@@ -16,7 +16,8 @@ const PlainHTTPHeader = "X-Portico-Plain-Http"
 
 // transport returns what conditions ask of how the call came in, if it did: the agent of Pods makes some of its own.
 func (x *exchange) transport() facts {
-	f := facts{}.with("aws:PrincipalIsAWSService", "false").with("aws:ViaAWSService", "false").with("aws:SecureTransport", "true")
+	f := facts{}.with("aws:PrincipalIsAWSService", "false").with("aws:ViaAWSService",
+		"false").with("aws:SecureTransport", "true")
 	if x.in == nil {
 		return f
 	}
@@ -126,7 +127,8 @@ func (s *s3Service) owner(ctx context.Context, x *exchange, bucket string) (stri
 		return "", err
 	}
 	for _, account := range append([]string{x.call.Account}, s.accounts()...) {
-		r, err := s.upstream.ask(ctx, question{service: "s3", region: region, account: account, method: http.MethodGet, path: "/"})
+		r, err := s.upstream.ask(ctx, question{service: "s3", region: region, account: account, method: http.MethodGet,
+			path: "/"})
 		if err != nil {
 			return "", err
 		}

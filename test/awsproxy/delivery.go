@@ -15,7 +15,7 @@ import (
 // delivery is a message's way from a topic or bucket to a queue or topic, by ARNs.
 type delivery struct{ from, to string }
 
-// How test/moto/server.py is told what the proxy has decided. Clients cannot set these headers.
+// The proxy sends its decisions to test/moto/server.py in these headers. Clients cannot set them.
 const (
 	deliverHeader  = "X-Portico-Deliver"
 	callerHeader   = "X-Portico-Caller"
@@ -50,8 +50,8 @@ type sender struct {
 func topicSender(arn string) sender { return sender{"sns.amazonaws.com", arn, splitARN(arn).account} }
 
 // admits reports whether a queue or topic takes what a service sends: it must be there, its policy must let the service
-// send for the resource, and if it is encrypted with a key of KMS, that of the key must let the service use it. Nothing
-// of this is told to the sender: "Fanout to Amazon SQS queues" of SNS's guide, "Amazon SNS message delivery status".
+// send for the resource, and if it is encrypted with a key of KMS, the policy of the key must let the service use it.
+// The sender gets no error if not: "Fanout to Amazon SQS queues" of SNS's guide, "Amazon SNS message delivery status".
 func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 	if err := p.upstream.obeys(ctx); err != nil {
 		return false, err
@@ -75,7 +75,8 @@ func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 		return false, fmt.Errorf("%s: %w", to, err)
 	}
 	known := p.knownOf(s, id)
-	if !policy.Admits(iam.Request{Action: action, Resource: to, Context: known.values}, iam.Principal{Kind: "Service", Name: s.service}) {
+	if !policy.Admits(iam.Request{Action: action, Resource: to, Context: known.values},
+		iam.Principal{Kind: "Service", Name: s.service}) {
 		return false, nil
 	}
 	if attributes["KmsMasterKeyId"] == "" {
@@ -87,9 +88,12 @@ func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 // knownOf returns what conditions ask of a call by a service. It has no aws:PrincipalArn: that is of principals of
 // accounts.
 func (p *Proxy) knownOf(s sender, to arnOf) facts {
-	return facts{}.with("aws:SourceArn", s.arn).with("aws:SourceAccount", s.account).with("aws:PrincipalIsAWSService", "true").
-		with("aws:PrincipalServiceName", s.service).with("aws:PrincipalServiceNamesList", s.service).with("aws:SecureTransport", "true").
-		with("aws:ViaAWSService", "false").with("aws:RequestedRegion", to.region).with("aws:ResourceAccount", to.account).
+	return facts{}.with("aws:SourceArn", s.arn).with("aws:SourceAccount", s.account).with("aws:PrincipalIsAWSService",
+		"true").
+		with("aws:PrincipalServiceName", s.service).with("aws:PrincipalServiceNamesList",
+		s.service).with("aws:SecureTransport", "true").
+		with("aws:ViaAWSService", "false").with("aws:RequestedRegion", to.region).with("aws:ResourceAccount",
+		to.account).
 		with("aws:CurrentTime", p.now().UTC().Format(time.RFC3339))
 }
 
@@ -127,7 +131,8 @@ func (u *upstream) obeys(ctx context.Context) error {
 	if u.obedient.Load() {
 		return nil
 	}
-	r, err := u.ask(ctx, question{service: "sqs", region: "us-east-1", method: http.MethodGet, path: "/moto-api/portico"})
+	r, err := u.ask(ctx, question{service: "sqs", region: "us-east-1", method: http.MethodGet,
+		path: "/moto-api/portico"})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ import (
 func (w *world) subscribe(t *testing.T, topic, queue string) {
 	t.Helper()
 	_, err := w.sns(keyOne).Subscribe(t.Context(), &sns.SubscribeInput{
-		TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue, Attributes: map[string]string{"RawMessageDelivery": "true"},
+		TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue,
+		Attributes: map[string]string{"RawMessageDelivery": "true"},
 	})
 	must(t, err)
 }
@@ -33,7 +34,8 @@ func (w *world) received(t *testing.T, key, url string) []string {
 	t.Helper()
 	all := []string{}
 	for {
-		got, err := w.sqs(key, "eu-west-1").ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10})
+		got, err := w.sqs(key, "eu-west-1").ReceiveMessage(t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10})
 		must(t, err)
 		if len(got.Messages) == 0 {
 			slices.Sort(all)
@@ -41,7 +43,8 @@ func (w *world) received(t *testing.T, key, url string) []string {
 		}
 		for _, m := range got.Messages {
 			all = append(all, *m.Body)
-			_, err := w.sqs(key, "eu-west-1").DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle})
+			_, err := w.sqs(key, "eu-west-1").DeleteMessage(t.Context(),
+				&sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle})
 			must(t, err)
 		}
 	}
@@ -55,7 +58,7 @@ func (w *world) wantReceived(t *testing.T, key, url string, want ...string) {
 	}
 }
 
-// A queue gets what its policy lets in. Whoever publishes is told nothing.
+// A queue gets what its policy lets in. The publisher gets no error for the rest.
 func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 	w := newWorld(t)
 	topic, other := w.topic(t), w.topic(t)
@@ -84,7 +87,8 @@ func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 		"services only": {func(q string) string {
 			return policyOf(on(strings.Replace(toSNS, `{"Service":"sns.amazonaws.com"}`, `"*"`, 1), q, `"Bool":{"aws:PrincipalIsAWSService":"true"}`))
 		}, []string{"mine", "other"}},
-		"another service": {func(q string) string { return policyOf(on(strings.Replace(toSNS, "sns.", "s3.", 1), q)) }, nil},
+		"another service": {func(q string) string { return policyOf(on(strings.Replace(toSNS, "sns.", "s3.", 1), q)) },
+			nil},
 		"its account": {func(q string) string {
 			return policyOf(on(strings.Replace(toSNS, `"Service":"sns.amazonaws.com"`, `"AWS":"`+accountOne+`"`, 1), q))
 		}, nil},
@@ -116,9 +120,10 @@ func TestQueuesAreAskedOneByOne(t *testing.T) {
 	w.subscribe(t, topic, open)
 	w.subscribe(t, topic, shut)
 	w.subscribe(t, topic, "arn:aws:sqs:eu-west-1:"+accountOne+":nowhere")
-	_, err := w.sns(keyOne).PublishBatch(t.Context(), &sns.PublishBatchInput{TopicArn: &topic, PublishBatchRequestEntries: []snstypes.PublishBatchRequestEntry{
-		{Id: aws.String("1"), Message: aws.String("one")}, {Id: aws.String("2"), Message: aws.String("two")},
-	}})
+	_, err := w.sns(keyOne).PublishBatch(t.Context(),
+		&sns.PublishBatchInput{TopicArn: &topic, PublishBatchRequestEntries: []snstypes.PublishBatchRequestEntry{
+			{Id: aws.String("1"), Message: aws.String("one")}, {Id: aws.String("2"), Message: aws.String("two")},
+		}})
 	must(t, err)
 	w.wantReceived(t, keyOne, openURL, "one", "two")
 	w.wantReceived(t, keyOne, shutURL)
@@ -136,7 +141,8 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	topic := w.topic(t)
 	url, queue := w.queue(t, keyTwo)
 	must(t, w.setQueue(t, keyTwo, url, map[string]string{"Policy": policyOf(on(toSNS, queue, `"ArnEquals":{"aws:SourceArn":"`+topic+`"}`))}))
-	in := &sns.SubscribeInput{TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue, Attributes: map[string]string{"RawMessageDelivery": "true"}}
+	in := &sns.SubscribeInput{TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue,
+		Attributes: map[string]string{"RawMessageDelivery": "true"}}
 	_, err := w.sns(keyTwo).Subscribe(t.Context(), in)
 	wantDenied(t, err, "AuthorizationError", "no resource-based policy allows the SNS:Subscribe action")
 	out, err := w.sns(keyOne).Subscribe(t.Context(), in)
@@ -173,7 +179,8 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 func TestSubscriptionsWaitForTheirConfirmation(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)
-	for protocol, endpoint := range map[string]string{"https": "https://hooks.example.com/a", "email": "ops@example.com"} {
+	for protocol, endpoint := range map[string]string{"https": "https://hooks.example.com/a",
+		"email": "ops@example.com"} {
 		topic := w.topic(t)
 		in := &sns.SubscribeInput{TopicArn: &topic, Protocol: &protocol, Endpoint: &endpoint}
 		out, err := c.Subscribe(t.Context(), in)
@@ -188,18 +195,21 @@ func TestSubscriptionsWaitForTheirConfirmation(t *testing.T) {
 		state := func() (listed, pending, counts string) {
 			list, err := c.ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
 			must(t, err)
-			got, err := c.GetSubscriptionAttributes(t.Context(), &sns.GetSubscriptionAttributesInput{SubscriptionArn: arn})
+			got, err := c.GetSubscriptionAttributes(t.Context(),
+				&sns.GetSubscriptionAttributesInput{SubscriptionArn: arn})
 			must(t, err)
 			of, err := c.GetTopicAttributes(t.Context(), &sns.GetTopicAttributesInput{TopicArn: &topic})
 			must(t, err)
-			return *list.Subscriptions[0].SubscriptionArn, got.Attributes["PendingConfirmation"], of.Attributes["SubscriptionsPending"] + of.Attributes["SubscriptionsConfirmed"]
+			return *list.Subscriptions[0].SubscriptionArn, got.Attributes["PendingConfirmation"],
+				of.Attributes["SubscriptionsPending"] + of.Attributes["SubscriptionsConfirmed"]
 		}
 		if listed, pending, counts := state(); listed != "PendingConfirmation" || pending != "true" || counts != "10" {
 			t.Errorf("%s: listed as %s, pending %s, counts %s", protocol, listed, pending, counts)
 		}
 		_, err = c.Unsubscribe(t.Context(), &sns.UnsubscribeInput{SubscriptionArn: arn})
 		wantCode(t, err, "InvalidParameter")
-		_, err = c.ConfirmSubscription(t.Context(), &sns.ConfirmSubscriptionInput{TopicArn: &topic, Token: aws.String("guessed")})
+		_, err = c.ConfirmSubscription(t.Context(),
+			&sns.ConfirmSubscriptionInput{TopicArn: &topic, Token: aws.String("guessed")})
 		wantCode(t, err, "InvalidParameter")
 		must(t, w.ConfirmSubscription(t.Context(), topic, endpoint))
 		if listed, pending, counts := state(); listed != *arn || pending != "false" || counts != "01" {

@@ -17,7 +17,9 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 		return false, err
 	}
 	if to.service == "sqs" {
-		return p.upstream.askAbout(ctx, to, "AmazonSQS.SendMessage", map[string]any{"QueueUrl": "http://sqs/" + to.account + "/" + to.resource, "MessageBody": body}, &struct{}{})
+		return p.upstream.askAbout(ctx, to, "AmazonSQS.SendMessage",
+			map[string]any{"QueueUrl": "http://sqs/" + to.account + "/" + to.resource, "MessageBody": body},
+			&struct{}{})
 	}
 	x := &exchange{call: Call{Account: to.account, Region: to.region}}
 	if err := p.openToQueues(ctx, x, toARN); err != nil {
@@ -27,8 +29,10 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 	x.setPrivateHeaders(header)
 	r, err := p.upstream.ask(ctx, question{
 		service: "sns", region: to.region, account: to.account, method: http.MethodPost, path: "/",
-		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", deliverHeader: header.Get(deliverHeader)},
-		body:   url.Values{"Action": {"Publish"}, "Version": {"2010-03-31"}, "TopicArn": {toARN}, "Message": {body}}.Encode(),
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded",
+			deliverHeader: header.Get(deliverHeader)},
+		body: url.Values{"Action": {"Publish"}, "Version": {"2010-03-31"}, "TopicArn": {toARN},
+			"Message": {body}}.Encode(),
 	})
 	if err != nil {
 		return false, err
@@ -36,14 +40,15 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 	return r.status == http.StatusOK, r.broken(nil)
 }
 
-// ConfirmSubscription confirms an endpoint's pending subscription to a topic, as whoever has the endpoint does by the
+// ConfirmSubscription confirms an endpoint's pending subscription to a topic, as the owner of the endpoint does by the
 // link that SNS sends there.
 func (p *Proxy) ConfirmSubscription(ctx context.Context, topicARN, endpoint string) error {
 	id := splitARN(topicARN)
 	r, err := p.upstream.ask(ctx, question{
 		service: "sns", region: id.region, account: id.account, method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", endpointHeader: endpoint},
-		body:   url.Values{"Action": {"ConfirmSubscription"}, "Version": {"2010-03-31"}, "TopicArn": {topicARN}, "Token": {"by endpoint"}}.Encode(),
+		body: url.Values{"Action": {"ConfirmSubscription"}, "Version": {"2010-03-31"}, "TopicArn": {topicARN},
+			"Token": {"by endpoint"}}.Encode(),
 	})
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ func TestTheDocumentOfBucketsKeepsNamespacesApart(t *testing.T) {
 		},
 		"delete": func() error { return failed(search.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name})) },
 		"policy": func() error {
-			return failed(search.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &name, Policy: aws.String("{}")}))
+			return failed(search.PutBucketPolicy(t.Context(),
+				&s3.PutBucketPolicyInput{Bucket: &name, Policy: aws.String("{}")}))
 		},
 		"read": func() error {
 			return failed(pay.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &name, Key: aws.String("k")}))

@@ -126,9 +126,9 @@ var forAll = map[string]string{
 	"ListsForForms":           "AWS does not limit listing by resource: what a namespace can use of it Portico sorts out",
 	"SubscriptionsHaveNoTags": "SNS has no tags on subscriptions",
 
-	"WhetherWhatIsNotifiedLetsTheBucketSend": "it tells whom a queue or topic lets in, as Look of these kinds does",
-	"WhetherTheQueueLetsTheTopicSend":        "it tells whom a queue lets in, as Look of SQSQueue does",
-	"WhetherTheKeyLetsSendersIn":             "it tells who can use a key; which one a request may name is Portico's to check",
+	"ReadPoliciesOfReceivers": "a policy of a queue or topic is no secret: Look of these kinds reads it, too",
+	"ReadPoliciesOfQueues":    "a policy of a queue is no secret: Look of SQSQueue reads it, too",
+	"ReadPoliciesOfKeys":      "the policy of a key is no secret; Portico checks which key a request names",
 }
 
 // widened returns a document with nothing but a statement that has no resource and no condition any more.

@@ -98,7 +98,8 @@ func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decisio
 		return iam.Decision{Allowed: err == nil}, false, err
 	}
 	tags := resourceTags{need: n, known: p.known(x, n)}
-	d = policies.DecideOn(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string { return tags.values(ctx, key) }}, on, who)
+	d = policies.DecideOn(iam.Request{Action: n.action, Resource: n.resource,
+		Context: func(key string) []string { return tags.values(ctx, key) }}, on, who)
 	x.admitted = x.admitted || who.Foreign && d.Allowed
 	return d, tags.missing && !d.Allowed, tags.err
 }
@@ -157,7 +158,8 @@ func plainNeed(action, resource string) []need { return []need{{action: action, 
 
 // unknownOperation returns the error of a call whose permissions nobody has written down.
 func unknownOperation(x *exchange) error {
-	return fmt.Errorf("%w of %s %s: add them from AWS's Service Authorization Reference", errUnknownOperation, x.call.Service, x.call.Operation)
+	return fmt.Errorf("%w of %s %s: add them from AWS's Service Authorization Reference", errUnknownOperation,
+		x.call.Service, x.call.Operation)
 }
 
 var errUnknownOperation = errors.New("the proxy does not know the permissions")
@@ -199,7 +201,8 @@ func (n *need) message(x *exchange, because string) string {
 	default:
 		resource = " on resource: " + n.resource
 	}
-	return "User: " + x.identity() + " is not authorized to perform: " + action + resource + " " + strings.Replace(because, n.action, action, 1)
+	return "User: " + x.identity() + " is not authorized to perform: " + action + resource + " " +
+		strings.Replace(because, n.action, action, 1)
 }
 
 // unauthorized refuses the call in the words of its service.

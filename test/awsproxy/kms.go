@@ -21,9 +21,11 @@ func (kmsService) around(ctx context.Context, x *exchange, next forward) (*reply
 
 // keyOperations are those on one key, whose actions have their names, by the Service Authorization Reference.
 var keyOperations = map[string]bool{
-	"DescribeKey": true, "GetKeyPolicy": true, "PutKeyPolicy": true, "ListKeyPolicies": true, "ListResourceTags": true, "TagResource": true,
-	"UntagResource": true, "EnableKey": true, "DisableKey": true, "ScheduleKeyDeletion": true, "CancelKeyDeletion": true,
-	"Encrypt": true, "Decrypt": true, "GenerateDataKey": true,
+	"DescribeKey": true, "GetKeyPolicy": true, "PutKeyPolicy": true, "ListKeyPolicies": true, "ListResourceTags": true,
+	"TagResource":   true,
+	"UntagResource": true, "EnableKey": true, "DisableKey": true, "ScheduleKeyDeletion": true,
+	"CancelKeyDeletion": true,
+	"Encrypt":           true, "Decrypt": true, "GenerateDataKey": true,
 }
 
 // kmsNeeds returns the permission of the operation's name, on the key, by whatever name the call has for it.

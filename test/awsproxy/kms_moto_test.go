@@ -59,15 +59,18 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 	topic := w.topic(t)
 	good := newKey(t, cfg, policyOf(ownersOfKey, snsUsesKey))
 	alias := "alias/" + strings.ReplaceAll(unique(t), ".", "-")
-	if status, text := kms(t, cfg, "CreateAlias", map[string]string{"AliasName": alias, "TargetKeyId": good[strings.LastIndex(good, "/")+1:]}); status != 200 {
+	if status, text := kms(t, cfg, "CreateAlias", map[string]string{"AliasName": alias,
+		"TargetKeyId": good[strings.LastIndex(good, "/")+1:]}); status != 200 {
 		t.Fatal(text)
 	}
 	off := newKey(t, cfg, policyOf(ownersOfKey, snsUsesKey))
-	if status, text := kms(t, cfg, "DisableKey", map[string]string{"KeyId": off[strings.LastIndex(off, "/")+1:]}); status != 200 {
+	if status, text := kms(t, cfg, "DisableKey", map[string]string{"KeyId": off[strings.LastIndex(off,
+		"/")+1:]}); status != 200 {
 		t.Fatal(text)
 	}
 	changed := newKey(t, cfg, policyOf(ownersOfKey))
-	if status, text := kms(t, cfg, "PutKeyPolicy", map[string]string{"KeyId": changed, "PolicyName": "default", "Policy": policyOf(ownersOfKey, snsUsesKey)}); status != 200 {
+	if status, text := kms(t, cfg, "PutKeyPolicy", map[string]string{"KeyId": changed, "PolicyName": "default",
+		"Policy": policyOf(ownersOfKey, snsUsesKey)}); status != 200 {
 		t.Fatal(text)
 	}
 	for name, tc := range map[string]struct {
@@ -89,7 +92,8 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, arn := w.queue(t, keyOne)
-			must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(toSNS, arn)), "KmsMasterKeyId": tc.key}))
+			must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(toSNS, arn)),
+				"KmsMasterKeyId": tc.key}))
 			w.subscribe(t, topic, arn)
 			w.publish(t, topic, "secret")
 			if got := w.received(t, keyOne, url); (len(got) == 1) != tc.want {
@@ -105,7 +109,8 @@ func TestKeysAreJudgedByTheirPolicies(t *testing.T) {
 	root := config(w.outside, keyOne, "eu-west-1")
 	may := roleOf(t, w, "a", statements(`"Action":["kms:DescribeKey","kms:GetKeyPolicy"],"Resource":"arn:aws:kms:*:*:key/*"`))
 	mayNot := roleOf(t, w, "a", statements(`"Action":"s3:*","Resource":"*"`))
-	shared, closed := newKey(t, root, policyOf(ownersOfKey)), newKey(t, root, policyOf(strings.Replace(ownersOfKey, accountOne, accountTwo, 1)))
+	shared, closed := newKey(t, root, policyOf(ownersOfKey)),
+		newKey(t, root, policyOf(strings.Replace(ownersOfKey, accountOne, accountTwo, 1)))
 	for name, tc := range map[string]struct {
 		who            aws.Config
 		operation, key string

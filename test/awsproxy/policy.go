@@ -16,13 +16,20 @@ import (
 // IAM's guide and the Service Authorization Reference. Those that no call here has a value for are of networks and
 // organizations that the simulator does not have.
 var resourceKeys = slices.Concat(conditionKeys, iam.Keys{
-	"aws:SourceArn", "aws:SourceAccount", "aws:SourceOwner", "aws:SourceOrgID", "aws:SourceOrgPaths", "aws:PrincipalServiceName",
-	"aws:PrincipalServiceNamesList", "aws:SourceVpc", "aws:SourceVpce", "aws:VpcSourceIp", "aws:PrincipalOrgID", "aws:PrincipalOrgPaths",
-	"aws:ResourceOrgID", "aws:ResourceOrgPaths", "aws:CalledVia", "aws:CalledViaFirst", "aws:CalledViaLast", "aws:userid", "aws:username",
-	"aws:Referer", "aws:MultiFactorAuthPresent", "aws:MultiFactorAuthAge", "aws:TokenIssueTime", "aws:FederatedProvider",
-	"sns:Protocol", "sns:Endpoint", "kms:CallerAccount", "kms:EncryptionContext:aws:sqs:arn", "kms:EncryptionContext:aws:sns:topicArn", "kms:EncryptionContextKeys", "kms:GrantIsForAWSResource",
-	"s3:x-amz-acl", "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id", "s3:VersionId", "s3:TlsVersion",
-	"s3:ResourceAccount", "s3:signatureversion", "s3:authType", "s3:signatureAge", "s3:x-amz-content-sha256", "s3:ExistingObjectTag/",
+	"aws:SourceArn", "aws:SourceAccount", "aws:SourceOwner", "aws:SourceOrgID", "aws:SourceOrgPaths",
+	"aws:PrincipalServiceName",
+	"aws:PrincipalServiceNamesList", "aws:SourceVpc", "aws:SourceVpce", "aws:VpcSourceIp", "aws:PrincipalOrgID",
+	"aws:PrincipalOrgPaths",
+	"aws:ResourceOrgID", "aws:ResourceOrgPaths", "aws:CalledVia", "aws:CalledViaFirst", "aws:CalledViaLast",
+	"aws:userid", "aws:username",
+	"aws:Referer", "aws:MultiFactorAuthPresent", "aws:MultiFactorAuthAge", "aws:TokenIssueTime",
+	"aws:FederatedProvider",
+	"sns:Protocol", "sns:Endpoint", "kms:CallerAccount", "kms:EncryptionContext:aws:sqs:arn",
+	"kms:EncryptionContext:aws:sns:topicArn", "kms:EncryptionContextKeys", "kms:GrantIsForAWSResource",
+	"s3:x-amz-acl", "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id", "s3:VersionId",
+	"s3:TlsVersion",
+	"s3:ResourceAccount", "s3:signatureversion", "s3:authType", "s3:signatureAge", "s3:x-amz-content-sha256",
+	"s3:ExistingObjectTag/",
 })
 
 // ParseResourcePolicy reads the policy of a queue, a topic, a bucket or a key. A condition key that AWS does not have
@@ -89,7 +96,8 @@ func (u *upstream) askAbout(ctx context.Context, id arnOf, target string, input,
 func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
 	x := &exchange{call: Call{Account: id.account, Region: id.region}}
 	arn := strings.Join([]string{"arn", id.partition, "sns", id.region, id.account, id.resource}, ":")
-	r, err := u.askForm(ctx, x, "sns", url.Values{"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"}, "TopicArn": {arn}})
+	r, err := u.askForm(ctx, x, "sns", url.Values{"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"},
+		"TopicArn": {arn}})
 	if err != nil || r.status != http.StatusOK {
 		return nil, r.broken(err)
 	}
@@ -102,7 +110,8 @@ func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]st
 
 // bucketPolicy returns the text of a bucket's policy; "" if there is none. moto's buckets are found from every account.
 func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, error) {
-	r, err := u.ask(ctx, question{service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket, query: "policy"})
+	r, err := u.ask(ctx, question{service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket,
+		query: "policy"})
 	if err != nil || r.status != http.StatusOK || !json.Valid(r.body) {
 		return "", r.broken(err)
 	}
@@ -113,7 +122,8 @@ func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, err
 func (u *upstream) keyPolicy(ctx context.Context, id arnOf) (string, error) {
 	key := strings.TrimPrefix(id.resource, "key/")
 	var answer struct{ Policy string }
-	_, err := u.askAbout(ctx, id, "TrentService.GetKeyPolicy", map[string]any{"KeyId": key, "PolicyName": "default"}, &answer)
+	_, err := u.askAbout(ctx, id, "TrentService.GetKeyPolicy", map[string]any{"KeyId": key, "PolicyName": "default"},
+		&answer)
 	if answer.Policy == "{}" { // how moto says that nobody set one
 		return "", err
 	}

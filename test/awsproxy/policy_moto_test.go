@@ -65,14 +65,16 @@ func (w *world) queueNamed(t *testing.T, key, name string, attributes map[string
 
 func (w *world) queueAttribute(t *testing.T, key, url, name string) string {
 	t.Helper()
-	got, err := w.sqs(key, "eu-west-1").GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	got, err := w.sqs(key, "eu-west-1").GetQueueAttributes(t.Context(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 	must(t, err)
 	return got.Attributes[name]
 }
 
 func (w *world) setQueue(t *testing.T, key, url string, attributes map[string]string) error {
 	t.Helper()
-	_, err := w.sqs(key, "eu-west-1").SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &url, Attributes: attributes})
+	_, err := w.sqs(key, "eu-west-1").SetQueueAttributes(t.Context(),
+		&sqs.SetQueueAttributesInput{QueueUrl: &url, Attributes: attributes})
 	return err
 }
 
@@ -86,7 +88,8 @@ func (w *world) topic(t *testing.T) string {
 
 func (w *world) setTopic(t *testing.T, arn, policy string) error {
 	t.Helper()
-	_, err := w.sns(keyOne).SetTopicAttributes(t.Context(), &sns.SetTopicAttributesInput{TopicArn: &arn, AttributeName: aws.String("Policy"), AttributeValue: &policy})
+	_, err := w.sns(keyOne).SetTopicAttributes(t.Context(),
+		&sns.SetTopicAttributesInput{TopicArn: &arn, AttributeName: aws.String("Policy"), AttributeValue: &policy})
 	return err
 }
 
@@ -155,18 +158,20 @@ func TestSNSTakesPoliciesAsAWSDoes(t *testing.T) {
 	arn := w.topic(t)
 	plain := on(publish, arn)
 	for name, tc := range map[string]struct{ policy, message string }{
-		"everybody":                {policyOf(plain), ""},
-		"all resources":            {policyOf(on(publish, "*")), ""},
-		"upper case":               {policyOf(strings.Replace(plain, "sns:", "SNS:", 1)), ""},
-		"100 statements":           {repeated(100, plain), ""},
-		"101 statements":           {repeated(101, plain), "maximum allowed size"},
-		"no JSON":                  {`{`, "Policy Error: null"},
-		"two of a Sid":             {policyOf(`"Sid":"a",`+plain, `"Sid":"a",`+plain), "Policy Error: null"},
-		"another topic":            {policyOf(on(publish, arn+"s")), "Policy Error: null"},
-		"half a principal":         {policyOf(strings.Replace(plain, `"AWS":"*"`, `"AWS":"arn:aws:iam::111111111111:role/*"`, 1)), "PrincipalNotFound"},
-		"another service's action": {policyOf(strings.Replace(plain, "sns:Publish", "sqs:SendMessage", 1)), "out of service scope"},
-		"an action on no topic":    {policyOf(strings.Replace(plain, "Publish", "CreateTopic", 1)), "out of service scope"},
-		"all actions":              {policyOf(strings.Replace(plain, "Publish", "*", 1)), "out of service scope"},
+		"everybody":        {policyOf(plain), ""},
+		"all resources":    {policyOf(on(publish, "*")), ""},
+		"upper case":       {policyOf(strings.Replace(plain, "sns:", "SNS:", 1)), ""},
+		"100 statements":   {repeated(100, plain), ""},
+		"101 statements":   {repeated(101, plain), "maximum allowed size"},
+		"no JSON":          {`{`, "Policy Error: null"},
+		"two of a Sid":     {policyOf(`"Sid":"a",`+plain, `"Sid":"a",`+plain), "Policy Error: null"},
+		"another topic":    {policyOf(on(publish, arn+"s")), "Policy Error: null"},
+		"half a principal": {policyOf(strings.Replace(plain, `"AWS":"*"`, `"AWS":"arn:aws:iam::111111111111:role/*"`, 1)), "PrincipalNotFound"},
+		"another service's action": {policyOf(strings.Replace(plain, "sns:Publish", "sqs:SendMessage", 1)),
+			"out of service scope"},
+		"an action on no topic": {policyOf(strings.Replace(plain, "Publish", "CreateTopic", 1)),
+			"out of service scope"},
+		"all actions": {policyOf(strings.Replace(plain, "Publish", "*", 1)), "out of service scope"},
 	} {
 		err := w.setTopic(t, arn, tc.policy)
 		if tc.message == "" {
@@ -215,7 +220,8 @@ func TestPoliciesComeBackInTheirNormalForm(t *testing.T) {
 
 func (w *world) putPolicy(t *testing.T, key, bucket, policy string) error {
 	t.Helper()
-	_, err := w.s3(key, "eu-west-1").PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: &policy})
+	_, err := w.s3(key, "eu-west-1").PutBucketPolicy(t.Context(),
+		&s3.PutBucketPolicyInput{Bucket: &bucket, Policy: &policy})
 	return err
 }
 
@@ -237,16 +243,22 @@ func TestS3TakesPoliciesAsAWSDoes(t *testing.T) {
 		"topics of everybody":       {policyOf(on(all, arn+"/*", `"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:*"}`)), "AccessDenied", "BlockPublicPolicy"},
 		"all but one account":       {policyOf(on(all, arn+"/*", `"StringNotEquals":{"aws:SourceAccount":"111111111111"}`)), "AccessDenied", "BlockPublicPolicy"},
 		"no JSON":                   {`{`, "MalformedPolicy", "valid JSON"},
-		"too long":                  {policyOf(on(role, arn+"/"+strings.Repeat("a", 20<<10))), "MalformedPolicy", "maximum allowed document size"},
-		"no principal":              {policyOf(`"Effect":"Allow","Action":"s3:GetObject","Resource":"` + arn + `/*"`), "MalformedPolicy", "Missing required field Principal"},
-		"half a principal":          {policyOf(on(strings.Replace(role, "role/app", "role/*", 1), arn+"/*")), "MalformedPolicy", "Invalid principal in policy"},
-		"every resource":            {policyOf(on(role, "*")), "MalformedPolicy", "Policy has invalid resource"},
-		"another bucket":            {policyOf(on(role, "arn:aws:s3:::other/*")), "MalformedPolicy", "Policy has invalid resource"},
-		"another service's action":  {policyOf(on(strings.Replace(role, "s3:GetObject", "sqs:SendMessage", 1), arn+"/*")), "MalformedPolicy", "Policy has invalid action"},
-		"objects of the bucket":     {policyOf(on(role, arn)), "MalformedPolicy", "Action does not apply to any resource(s) in statement"},
-		"a list of objects":         {policyOf(on(list, arn+"/*")), "MalformedPolicy", "Action does not apply to any resource(s) in statement"},
-		"a misspelled key":          {policyOf(on(role, arn+"/*", `"Bool":{"aws:SecureTransfer":"false"}`)), "MalformedPolicy", "invalid condition key"},
-		"two of a Sid":              {policyOf(`"Sid":"a",`+on(role, arn+"/*"), `"Sid":"a",`+on(role, arn+"/*")), "MalformedPolicy", ""},
+		"too long": {policyOf(on(role, arn+"/"+strings.Repeat("a", 20<<10))), "MalformedPolicy",
+			"maximum allowed document size"},
+		"no principal": {policyOf(`"Effect":"Allow","Action":"s3:GetObject","Resource":"` + arn + `/*"`), "MalformedPolicy", "Missing required field Principal"},
+		"half a principal": {policyOf(on(strings.Replace(role, "role/app", "role/*", 1), arn+"/*")),
+			"MalformedPolicy", "Invalid principal in policy"},
+		"every resource": {policyOf(on(role, "*")), "MalformedPolicy", "Policy has invalid resource"},
+		"another bucket": {policyOf(on(role, "arn:aws:s3:::other/*")), "MalformedPolicy",
+			"Policy has invalid resource"},
+		"another service's action": {policyOf(on(strings.Replace(role, "s3:GetObject", "sqs:SendMessage", 1),
+			arn+"/*")), "MalformedPolicy", "Policy has invalid action"},
+		"objects of the bucket": {policyOf(on(role, arn)), "MalformedPolicy",
+			"Action does not apply to any resource(s) in statement"},
+		"a list of objects": {policyOf(on(list, arn+"/*")), "MalformedPolicy",
+			"Action does not apply to any resource(s) in statement"},
+		"a misspelled key": {policyOf(on(role, arn+"/*", `"Bool":{"aws:SecureTransfer":"false"}`)), "MalformedPolicy", "invalid condition key"},
+		"two of a Sid":     {policyOf(`"Sid":"a",`+on(role, arn+"/*"), `"Sid":"a",`+on(role, arn+"/*")), "MalformedPolicy", ""},
 	} {
 		err := w.putPolicy(t, keyOne, bucket, tc.policy)
 		if tc.code == "" {
@@ -263,12 +275,14 @@ func TestS3TakesPoliciesAsAWSDoes(t *testing.T) {
 		})
 	}
 	_, err := w.s3(keyOne, "eu-west-1").PutPublicAccessBlock(t.Context(), &s3.PutPublicAccessBlockInput{
-		Bucket: &bucket, PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: aws.Bool(true)},
+		Bucket:                         &bucket,
+		PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: aws.Bool(true)},
 	})
 	must(t, err)
 	for policy, want := range map[string]bool{policyOf(on(all, arn+"/*", `"Bool":{"aws:SecureTransport":"true"}`)): true, policyOf(on(role, arn+"/*")): false} {
 		must(t, w.putPolicy(t, keyOne, bucket, policy))
-		out, err := w.s3(keyOne, "eu-west-1").GetBucketPolicyStatus(t.Context(), &s3.GetBucketPolicyStatusInput{Bucket: &bucket})
+		out, err := w.s3(keyOne, "eu-west-1").GetBucketPolicyStatus(t.Context(),
+			&s3.GetBucketPolicyStatusInput{Bucket: &bucket})
 		must(t, err)
 		if *out.PolicyStatus.IsPublic != want {
 			t.Errorf("public %v: %s", !want, policy)

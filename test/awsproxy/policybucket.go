@@ -27,8 +27,10 @@ func (s *s3Service) putPolicy(ctx context.Context, x *exchange) (*reply, error) 
 		return nil, err
 	}
 	if blocked && isPublic(policy) {
-		return x.fail(http.StatusForbidden, "AccessDenied", "User: "+x.identity()+" is not authorized to perform: s3:PutBucketPolicy on resource: \""+
-			x.globalARN("s3", "", x.bucket)+"\" because public policies are prevented by the BlockPublicPolicy setting in S3 Block Public Access."), nil
+		return x.fail(http.StatusForbidden, "AccessDenied",
+			"User: "+x.identity()+" is not authorized to perform: s3:PutBucketPolicy on resource: \""+
+				x.globalARN("s3", "",
+					x.bucket)+"\" because public policies are prevented by the BlockPublicPolicy setting in S3 Block Public Access."), nil
 	}
 	x.body, err = normalPolicy(x.body, partition(x.call.Region))
 	return nil, err
@@ -95,7 +97,8 @@ func misfit(s iam.ResourceStatement, bucketARN string) string {
 
 // onBuckets and onObjects are the names of actions, in lower case, that need a resource of the kind.
 var onBuckets, onObjects = func() (buckets, objects map[string]bool) {
-	buckets, objects = map[string]bool{"createbucket": true, "tagresource": true}, map[string]bool{"deleteobject": true, "deleteobjectversion": true}
+	buckets, objects = map[string]bool{"createbucket": true, "tagresource": true},
+		map[string]bool{"deleteobject": true, "deleteobjectversion": true}
 	for _, name := range s3Actions {
 		buckets[strings.ToLower(name)] = true
 	}
@@ -125,8 +128,10 @@ func (s *s3Service) blocksPublicPolicies(ctx context.Context, x *exchange) (bool
 // fixing are the condition keys that keep a policy for everybody from being public, if their values are fixed: "The
 // meaning of public" of S3's guide.
 var fixing = []string{
-	"aws:sourceip", "aws:sourcearn", "aws:sourcevpc", "aws:sourcevpce", "aws:sourceowner", "aws:sourceaccount", "aws:userid", "aws:principalorgid",
-	"aws:principalarn", "aws:principalaccount", "aws:principalorgpaths", "aws:resourceaccount", "s3:x-amz-server-side-encryption-aws-kms-key-id",
+	"aws:sourceip", "aws:sourcearn", "aws:sourcevpc", "aws:sourcevpce", "aws:sourceowner", "aws:sourceaccount",
+	"aws:userid", "aws:principalorgid",
+	"aws:principalarn", "aws:principalaccount", "aws:principalorgpaths", "aws:resourceaccount",
+	"s3:x-amz-server-side-encryption-aws-kms-key-id",
 }
 
 // isPublic reports whether a statement lets everybody in, without a condition that fixes whom. Of what is fixed only
@@ -159,7 +164,8 @@ func (s *s3Service) policyStatus(ctx context.Context, x *exchange) (*reply, erro
 }
 
 func fixes(operator, key string, values []string) bool {
-	if strings.Contains(operator, "Not") || strings.HasSuffix(operator, "IfExists") || strings.HasPrefix(operator, "ForAllValues:") || operator == "Null" {
+	if strings.Contains(operator, "Not") || strings.HasSuffix(operator, "IfExists") ||
+		strings.HasPrefix(operator, "ForAllValues:") || operator == "Null" {
 		return false
 	}
 	wild := slices.ContainsFunc(values, func(v string) bool {

@@ -22,8 +22,10 @@ const (
 // sqsPolicyNames are the actions that the policy of a queue may name: those on a queue, by the Service Authorization
 // Reference.
 var sqsPolicyNames = []string{
-	"AddPermission", "CancelMessageMoveTask", "ChangeMessageVisibility", "DeleteMessage", "DeleteQueue", "GetQueueAttributes", "GetQueueUrl",
-	"ListDeadLetterSourceQueues", "ListMessageMoveTasks", "ListQueueTags", "PurgeQueue", "ReceiveMessage", "RemovePermission", "SendMessage",
+	"AddPermission", "CancelMessageMoveTask", "ChangeMessageVisibility", "DeleteMessage", "DeleteQueue",
+	"GetQueueAttributes", "GetQueueUrl",
+	"ListDeadLetterSourceQueues", "ListMessageMoveTasks", "ListQueueTags", "PurgeQueue", "ReceiveMessage",
+	"RemovePermission", "SendMessage",
 	"SetQueueAttributes", "StartMessageMoveTask", "TagQueue", "UntagQueue",
 }
 
@@ -40,7 +42,8 @@ func refuseQueuePolicy(x *exchange, queueARN string) *reply {
 	if len(text) > sqsPolicyBytes {
 		return limit("Submitted policy is over max allowed size.")
 	}
-	invalid := x.fail(http.StatusBadRequest, "InvalidAttributeValue", "Invalid value for the parameter Policy.").queryCode(x, "InvalidAttributeValue")
+	invalid := x.fail(http.StatusBadRequest, "InvalidAttributeValue",
+		"Invalid value for the parameter Policy.").queryCode(x, "InvalidAttributeValue")
 	p, err := ParseResourcePolicy([]byte(text))
 	if err != nil {
 		return invalid
@@ -48,16 +51,21 @@ func refuseQueuePolicy(x *exchange, queueARN string) *reply {
 	size := sizeOf(p)
 	switch {
 	case len(p.Statements()) > sqsPolicyStatements:
-		return limit("%d statements were found in the submitted policy, max allowed is %d", len(p.Statements()), sqsPolicyStatements)
+		return limit("%d statements were found in the submitted policy, max allowed is %d", len(p.Statements()),
+			sqsPolicyStatements)
 	case size.actions > sqsPolicyActions:
-		return limit("%d actions were found in a statement from the submitted policy, max allowed is %d", size.actions, sqsPolicyActions)
+		return limit("%d actions were found in a statement from the submitted policy, max allowed is %d", size.actions,
+			sqsPolicyActions)
 	case size.principals > sqsPolicyPrincipals:
-		return limit("%d principals were found in the submitted policy, max allowed is %d", size.principals, sqsPolicyPrincipals)
+		return limit("%d principals were found in the submitted policy, max allowed is %d", size.principals,
+			sqsPolicyPrincipals)
 	case size.conditions > sqsPolicyConditions:
-		return limit("%d conditions were found in the submitted policy, max allowed is %d", size.conditions, sqsPolicyConditions)
+		return limit("%d conditions were found in the submitted policy, max allowed is %d", size.conditions,
+			sqsPolicyConditions)
 	}
 	for _, s := range p.Statements() {
-		if !coveredBy(s, queueARN) || slices.ContainsFunc(slices.Concat(s.Actions, s.NotActions), func(a string) bool { return !ofScope(a, "sqs:", sqsPolicyNames) }) {
+		if !coveredBy(s, queueARN) || slices.ContainsFunc(slices.Concat(s.Actions, s.NotActions),
+			func(a string) bool { return !ofScope(a, "sqs:", sqsPolicyNames) }) {
 			return invalid
 		}
 	}
@@ -104,7 +112,8 @@ const snsPolicyBytes, snsPolicyStatements, snsPolicyPrincipals = 30 << 10, 100, 
 // the console writes. Patterns are out of scope: SNS says so of whatever it does not find in its list
 // (hashicorp/terraform 12740).
 var snsPolicyNames = []string{
-	"addpermission", "deletetopic", "getdataprotectionpolicy", "gettopicattributes", "listsubscriptionsbytopic", "listtagsforresource", "publish",
+	"addpermission", "deletetopic", "getdataprotectionpolicy", "gettopicattributes", "listsubscriptionsbytopic",
+	"listtagsforresource", "publish",
 	"putdataprotectionpolicy", "removepermission", "settopicattributes", "subscribe", "receive",
 }
 
@@ -119,7 +128,8 @@ func refuseTopicPolicy(x *exchange, topicARN, text string) *reply {
 		return refuse("Policy Error: PrincipalNotFound")
 	case err != nil:
 		return refuse("Policy Error: null")
-	case len(text) > snsPolicyBytes || len(p.Statements()) > snsPolicyStatements || sizeOf(p).principals > snsPolicyPrincipals:
+	case len(text) > snsPolicyBytes || len(p.Statements()) > snsPolicyStatements ||
+		sizeOf(p).principals > snsPolicyPrincipals:
 		return refuse("Policy exceeds the maximum allowed size")
 	}
 	for _, s := range p.Statements() {

@@ -43,16 +43,21 @@ func TestPoliciesOfResourcesLockOut(t *testing.T) {
 	cfg, _ := w.session(t, everything)
 	url, queue := w.queue(t, keyOne)
 	topic := w.topic(t)
-	must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(everyone("Deny", "sqs:SetQueueAttributes"), queue))}))
+	must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(everyone("Deny",
+		"sqs:SetQueueAttributes"), queue))}))
 	must(t, w.setTopic(t, topic, policyOf(on(everyone("Deny", "sns:SetTopicAttributes"), topic))))
-	for name, who := range map[string]aws.Config{"a role": cfg, "root": config(w.operator, keyOne, "eu-west-1"), "root outside": config(w.outside, keyOne, "eu-west-1")} {
+	for name, who := range map[string]aws.Config{"a role": cfg, "root": config(w.operator, keyOne, "eu-west-1"),
+		"root outside": config(w.outside, keyOne, "eu-west-1")} {
 		t.Run(name, func(t *testing.T) {
 			q, s := sqs.NewFromConfig(who), sns.NewFromConfig(who)
-			_, err := q.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &url, Attributes: map[string]string{"DelaySeconds": "1"}})
+			_, err := q.SetQueueAttributes(t.Context(),
+				&sqs.SetQueueAttributesInput{QueueUrl: &url, Attributes: map[string]string{"DelaySeconds": "1"}})
 			wantDenied(t, err, "AccessDenied", "sqs:setqueueattributes on resource: "+queue, byDeny)
 			_, err = q.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url})
 			must(t, err)
-			_, err = s.SetTopicAttributes(t.Context(), &sns.SetTopicAttributesInput{TopicArn: &topic, AttributeName: aws.String("DisplayName"), AttributeValue: aws.String("x")})
+			_, err = s.SetTopicAttributes(t.Context(),
+				&sns.SetTopicAttributesInput{TopicArn: &topic, AttributeName: aws.String("DisplayName"),
+					AttributeValue: aws.String("x")})
 			wantDenied(t, err, "AuthorizationError", "SNS:SetTopicAttributes on resource: "+topic, byDeny)
 			_, err = s.GetTopicAttributes(t.Context(), &sns.GetTopicAttributesInput{TopicArn: &topic})
 			must(t, err)
@@ -70,12 +75,14 @@ func TestRootOpensABucketAgain(t *testing.T) {
 	arn := "arn:aws:s3:::" + bucket
 	lock := `"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":["` + arn + `","` + arn + `/*"]`
 	must(t, w.putPolicy(t, keyOne, bucket, policyOf(lock)))
-	_, err := api.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: aws.String(policyOf(lock))})
+	_, err := api.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &bucket,
+		Policy: aws.String(policyOf(lock))})
 	wantDenied(t, err, "AccessDenied", "s3:PutBucketPolicy", byDeny)
 	_, err = api.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
 	wantDenied(t, err, "AccessDenied", "s3:GetBucketTagging", byDeny)
 	_, err = root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("a")})
-	wantDenied(t, err, "AccessDenied", "User: arn:aws:iam::"+accountOne+":root is not authorized to perform: s3:PutObject", byDeny)
+	wantDenied(t, err, "AccessDenied",
+		"User: arn:aws:iam::"+accountOne+":root is not authorized to perform: s3:PutObject", byDeny)
 	_, err = root.GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: &bucket})
 	must(t, err)
 	must(t, w.putPolicy(t, keyOne, bucket, policyOf(lock+`,"Condition":{"ArnNotEquals":{"aws:PrincipalArn":["`+role+`"]}}`)))
@@ -86,9 +93,11 @@ func TestRootOpensABucketAgain(t *testing.T) {
 	_, err = root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("b")})
 	must(t, err)
 	must(t, w.putPolicy(t, keyOne, bucket, policyOf(on(everyone("Deny", "s3:DeleteObject"), arn+"/a"))))
-	out, err := root.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{Bucket: &bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b")}}}})
+	out, err := root.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{Bucket: &bucket,
+		Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b")}}}})
 	must(t, err)
-	if len(out.Deleted) != 1 || *out.Deleted[0].Key != "b" || len(out.Errors) != 1 || *out.Errors[0].Code != "AccessDenied" {
+	if len(out.Deleted) != 1 || *out.Deleted[0].Key != "b" || len(out.Errors) != 1 ||
+		*out.Errors[0].Code != "AccessDenied" {
 		t.Errorf("deleted %+v, errors %+v", out.Deleted, out.Errors)
 	}
 }
@@ -102,7 +111,8 @@ func TestPoliciesOfResourcesLetIn(t *testing.T) {
 	cfg, role := w.session(t, nothing)
 	calls := map[string]func(ctx context.Context) error{
 		"AccessDenied sqs:SendMessage": func(ctx context.Context) error {
-			_, err := sqs.NewFromConfig(cfg).SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("a")})
+			_, err := sqs.NewFromConfig(cfg).SendMessage(ctx,
+				&sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("a")})
 			return err
 		},
 		"AuthorizationError sns:Publish": func(ctx context.Context) error {
@@ -118,7 +128,8 @@ func TestPoliciesOfResourcesLetIn(t *testing.T) {
 		statement := func(action string) string {
 			return `"Effect":"Allow","Principal":{"AWS":"` + principal + `"},"Action":"` + action + `"`
 		}
-		must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(statement("sqs:SendMessage"), queue))}))
+		must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(statement("sqs:SendMessage"),
+			queue))}))
 		must(t, w.setTopic(t, topic, policyOf(on(statement("sns:Publish"), topic))))
 		must(t, w.putPolicy(t, keyOne, bucket, policyOf(on(statement("s3:PutObject"), "arn:aws:s3:::"+bucket+"/*"))))
 	}
@@ -128,11 +139,14 @@ func TestPoliciesOfResourcesLetIn(t *testing.T) {
 		}
 		for name, call := range calls {
 			code, action, _ := strings.Cut(name, " ")
-			wantDenied(t, call(t.Context()), code, "because no identity-based policy allows the "+strings.NewReplacer("sqs:SendMessage", "sqs:sendmessage", "sns:", "SNS:").Replace(action))
+			wantDenied(t, call(t.Context()), code,
+				"because no identity-based policy allows the "+strings.NewReplacer("sqs:SendMessage", "sqs:sendmessage",
+					"sns:", "SNS:").Replace(action))
 		}
 	}
 	for _, principal := range []string{role, strings.Replace(role, ":iam:", ":sts:", 1)} {
-		put(strings.Replace(principal, ":sts::"+accountOne+":role/", ":sts::"+accountOne+":assumed-role/", 1) + map[bool]string{true: "/tester"}[principal != role])
+		put(strings.Replace(principal, ":sts::"+accountOne+":role/", ":sts::"+accountOne+":assumed-role/", 1) +
+			map[bool]string{true: "/tester"}[principal != role])
 		for name, call := range calls {
 			if err := call(t.Context()); err != nil {
 				t.Errorf("%s by %s: %v", name, principal, err)
@@ -151,7 +165,8 @@ func TestOtherAccountsNeedBothPolicies(t *testing.T) {
 	mayNot, role := w.session(t, nothing)
 	root := config(w.operator, keyOne, "eu-west-1")
 	send := func(cfg aws.Config) error {
-		_, err := sqs.NewFromConfig(cfg).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("a")})
+		_, err := sqs.NewFromConfig(cfg).SendMessage(t.Context(),
+			&sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("a")})
 		return err
 	}
 	put := func(cfg aws.Config) error {

@@ -89,7 +89,8 @@ func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error)
 // conditionKeys are those that the proxy gives values for, in calls that have them.
 var conditionKeys = iam.Keys{
 	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion", "aws:ResourceAccount",
-	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp", "aws:UserAgent",
+	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp",
+	"aws:UserAgent",
 	"aws:PrincipalIsAWSService", "aws:ViaAWSService",
 	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService", "kms:ViaService",
 	"iam:PermissionsBoundary", "iam:ResourceTag/", "sts:ExternalId", "sts:RoleSessionName", "s3:prefix", "s3:delimiter", "s3:max-keys",

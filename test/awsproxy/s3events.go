@@ -9,7 +9,8 @@ import (
 
 // eventful are the calls of which a bucket may notify somebody.
 var eventful = map[string]bool{
-	"PutObject": true, "PostObject": true, "CopyObject": true, "CompleteMultipartUpload": true, "DeleteObject": true, "DeleteObjects": true,
+	"PutObject": true, "PostObject": true, "CopyObject": true, "CompleteMultipartUpload": true, "DeleteObject": true,
+	"DeleteObjects":    true,
 	"PutObjectTagging": true, "DeleteObjectTagging": true, "PutObjectAcl": true, "RestoreObject": true,
 }
 

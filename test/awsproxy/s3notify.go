@@ -62,7 +62,7 @@ const skipValidation = "X-Amz-Skip-Destination-Validation"
 func (s *s3Service) putNotifications(ctx context.Context, x *exchange) (*reply, error) {
 	var c notificationConfiguration
 	if xml.Unmarshal(x.body, &c) != nil {
-		return x.malformed(), nil //nolint:nilerr // the caller is told
+		return x.malformed(), nil //nolint:nilerr // the answer has the error
 	}
 	for _, list := range [][]notificationRule{c.Topics, c.Queues, c.Functions} {
 		if refusal := checkRules(x, list); refusal != nil {
@@ -82,7 +82,8 @@ func (s *s3Service) putNotifications(ctx context.Context, x *exchange) (*reply, 
 }
 
 func (x *exchange) malformed() *reply {
-	return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema")
+	return x.fail(http.StatusBadRequest, "MalformedXML",
+		"The XML you provided was not well-formed or did not validate against our published schema")
 }
 
 func (x *exchange) invalidArgument(message string) *reply {
@@ -181,7 +182,9 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 			return nil, err
 		}
 		if len(x.deliver) == before {
-			return x.invalidDestination(to, "Permissions on the destination do not allow S3 to publish notifications from this bucket, or it does not exist"), nil
+			return x.invalidDestination(to,
+				"Permissions on the destination do not allow S3 to publish notifications from this bucket, or it "+
+					"does not exist"), nil
 		}
 	}
 	return nil, nil
@@ -189,6 +192,8 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 
 // invalidDestination says of one destination why it is none; SDKs show only the first sentence.
 func (x *exchange) invalidDestination(arn, why string) *reply {
-	return xmlReply(http.StatusBadRequest, "<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination configurations</Message>"+
-		"<ArgumentName1>%s</ArgumentName1><ArgumentValue1>%s</ArgumentValue1><RequestId/><HostId/></Error>", arn, why)
+	return xmlReply(http.StatusBadRequest,
+		"<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination "+
+			"configurations</Message>"+
+			"<ArgumentName1>%s</ArgumentName1><ArgumentValue1>%s</ArgumentValue1><RequestId/><HostId/></Error>", arn, why)
 }

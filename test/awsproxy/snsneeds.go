@@ -19,7 +19,8 @@ func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 		return plainNeed(n.action, x.arn("sns", "*")), nil
 	case "GetSubscriptionAttributes", "SetSubscriptionAttributes", "Unsubscribe":
 		return plainNeed(n.action, x.form.Get("SubscriptionArn")), nil // a subscription has no tags
-	case "GetTopicAttributes", "SetTopicAttributes", "ListTagsForResource", "ListSubscriptionsByTopic", "DeleteTopic", "Publish", "ConfirmSubscription":
+	case "GetTopicAttributes", "SetTopicAttributes", "ListTagsForResource", "ListSubscriptionsByTopic", "DeleteTopic",
+		"Publish", "ConfirmSubscription":
 	case "Subscribe":
 		n.facts.with("sns:Protocol", x.form.Get("Protocol")).with("sns:Endpoint", x.form.Get("Endpoint"))
 	case "PublishBatch":

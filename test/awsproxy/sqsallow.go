@@ -48,7 +48,8 @@ func (s *sqsService) keptOut(x *exchange, queueARN string) *reply {
 		return nil
 	}
 	return x.fail(http.StatusBadRequest, "InvalidParameterValue", fmt.Sprintf(
-		"Value %s for parameter RedrivePolicy is invalid. Reason: Dead letter target does not allow this source queue.", text)).
+		"Value %s for parameter RedrivePolicy is invalid. Reason: Dead letter target does not allow this source queue.",
+		text)).
 		queryCode(x, "InvalidParameterValue")
 }
 

@@ -61,7 +61,8 @@ func queueOf(x *exchange) (account, name string) {
 
 func queueTags(ctx context.Context, up *upstream, x *exchange, name string) (map[string]string, bool, error) {
 	var answer struct{ Tags map[string]string }
-	found, err := up.askJSON(ctx, x, "sqs", "AmazonSQS.ListQueueTags", map[string]any{"QueueUrl": "http://sqs/" + x.account() + "/" + name}, &answer)
+	found, err := up.askJSON(ctx, x, "sqs", "AmazonSQS.ListQueueTags",
+		map[string]any{"QueueUrl": "http://sqs/" + x.account() + "/" + name}, &answer)
 	return answer.Tags, found, err
 }
 
@@ -72,7 +73,8 @@ func (u *upstream) askJSON(ctx context.Context, x *exchange, service, target str
 		return false, err
 	}
 	r, err := u.ask(ctx, question{
-		service: service, region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/", body: string(body),
+		service: service, region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
+		body:   string(body),
 		header: map[string]string{"X-Amz-Target": target, "Content-Type": "application/x-amz-json-1.1"},
 	})
 	if err != nil || r.status != http.StatusOK {

@@ -85,7 +85,9 @@ func (r *reader) conditions(block map[string]map[string]textList) ([]condition, 
 			c := base
 			c.key = strings.ToLower(key)
 			if !r.known.has(key) {
-				return nil, fmt.Errorf("%w: the key %s has no value here: it is misspelled, or the evaluation must learn it", ErrCondition, key)
+				return nil,
+					fmt.Errorf("%w: the key %s has no value here: it is misspelled, or the evaluation must learn it",
+						ErrCondition, key)
 			}
 			if c.values, err = each(block[name][key], r.pattern); err != nil {
 				return nil, fmt.Errorf("%w: %s of %s: %w", ErrCondition, name, key, err)

@@ -137,8 +137,9 @@ func (in *resourceStatementJSON) given(s *resourceStatement) ResourceStatement {
 		}
 	}
 	return ResourceStatement{
-		Sid: s.sid, Deny: s.deny, Principals: s.principals, NotPrincipals: s.except, Actions: in.Action, NotActions: in.NotAction,
-		Resources: in.Resource, NotResources: in.NotResource, Conditions: conditions,
+		Sid: s.sid, Deny: s.deny, Principals: s.principals, NotPrincipals: s.except, Actions: in.Action,
+		NotActions: in.NotAction,
+		Resources:  in.Resource, NotResources: in.NotResource, Conditions: conditions,
 	}
 }
 

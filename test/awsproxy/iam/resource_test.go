@@ -56,17 +56,20 @@ func TestAQueueAdmitsServices(t *testing.T) {
 		"another service":             {[]string{onQueue("Allow", `{"Service":["s3.amazonaws.com","events.amazonaws.com"]}`)}, false},
 		"an account is no service":    {[]string{onQueue("Allow", `{"AWS":"`+account+`"}`)}, false},
 		"but denied":                  {[]string{onQueue("Allow", sns), onQueue("Deny", `"*"`, `"ArnNotEquals":{"aws:SourceArn":"arn:aws:sns:eu-west-1:`+account+`:other"}`)}, false},
-		"all but others are denied":   {[]string{onQueue("Allow", sns), strings.Replace(onQueue("Deny", sns), "Principal", "NotPrincipal", 1)}, true},
-		"all but a role are denied":   {[]string{onQueue("Allow", sns), strings.Replace(onQueue("Deny", `{"AWS":"`+roleARN+`"}`), "Principal", "NotPrincipal", 1)}, false},
+		"all but others are denied": {[]string{onQueue("Allow", sns),
+			strings.Replace(onQueue("Deny", sns), "Principal", "NotPrincipal", 1)}, true},
+		"all but a role are denied": {[]string{onQueue("Allow", sns), strings.Replace(onQueue("Deny", `{"AWS":"`+roleARN+`"}`), "Principal", "NotPrincipal", 1)}, false},
 	} {
 		in := values("aws:SourceArn", topic, "aws:SourceAccount", account)
 		r := iam.Request{Action: "sqs:SendMessage", Resource: queue, Context: in}
-		if got := parseResource(t, tc.statements...).Admits(r, iam.Principal{Kind: "Service", Name: "sns.amazonaws.com"}); got != tc.want {
+		if got := parseResource(t, tc.statements...).Admits(r,
+			iam.Principal{Kind: "Service", Name: "sns.amazonaws.com"}); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	var no *iam.ResourcePolicy
-	if no.Admits(iam.Request{Action: "sqs:SendMessage", Resource: queue}, iam.Principal{Kind: "Service", Name: "sns.amazonaws.com"}) {
+	if no.Admits(iam.Request{Action: "sqs:SendMessage", Resource: queue},
+		iam.Principal{Kind: "Service", Name: "sns.amazonaws.com"}) {
 		t.Error("no policy lets a service in")
 	}
 }
@@ -131,11 +134,12 @@ func TestPoliciesOfResourcesThatAreNone(t *testing.T) {
 		text string
 		want error // nil for any
 	}{
-		"no statement":                 {`{"Version":"2012-10-17","Statement":[]}`, nil},
-		"another version":              {strings.Replace(document(whole), "2012-10-17", "2020-01-01", 1), nil},
-		"no principal":                 {document(allow(`"Action":"sqs:*","Resource":"*"`)), iam.ErrPrincipal},
-		"both":                         {document(strings.Replace(whole, `"Action"`, `"NotPrincipal":"*","Action"`, 1)), iam.ErrPrincipal},
-		"NotPrincipal allows":          {document(strings.Replace(whole, "Principal", "NotPrincipal", 1)), iam.ErrPrincipal},
+		"no statement":    {`{"Version":"2012-10-17","Statement":[]}`, nil},
+		"another version": {strings.Replace(document(whole), "2012-10-17", "2020-01-01", 1), nil},
+		"no principal":    {document(allow(`"Action":"sqs:*","Resource":"*"`)), iam.ErrPrincipal},
+		"both":            {document(strings.Replace(whole, `"Action"`, `"NotPrincipal":"*","Action"`, 1)), iam.ErrPrincipal},
+		"NotPrincipal allows": {document(strings.Replace(whole, "Principal", "NotPrincipal", 1)),
+			iam.ErrPrincipal},
 		"nobody":                       {document(onQueue("Allow", `{"AWS":[]}`)), iam.ErrPrincipal},
 		"no kinds":                     {document(onQueue("Allow", `{}`)), iam.ErrPrincipal},
 		"an unknown kind":              {document(onQueue("Allow", `{"Role":"a"}`)), iam.ErrPrincipal},
