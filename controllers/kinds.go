@@ -28,9 +28,10 @@ import (
 var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
 	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling}),
-	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, traits{stateful: true, settles: s3.Settling}).withRefs(s3.Refs...),
-	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, traits{settles: settling}).withRefs(sns.Refs...),
-	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, traits{settles: settling}).withRefs(sqs.Refs...).withLive(),
+	v1alpha1.KindS3Bucket: bind(s3.Bucket, s3.Buckets,
+		traits{stateful: true, settles: s3.Settling}).withRefs(s3.Refs...),
+	v1alpha1.KindSNSTopic: bind(sns.Topic, sns.Topics, traits{settles: settling}).withRefs(sns.Refs...),
+	v1alpha1.KindSQSQueue: bind(sqs.Queue, sqs.Queues, traits{settles: settling}).withRefs(sqs.Refs...).withLive(),
 }
 
 // Kinds returns every kind that the operator runs, sorted.
@@ -61,7 +62,8 @@ func providerUsers() map[string]client.Object {
 // referrers returns the zero objects of all kinds that name others.
 func referrers() []watch.Referrer {
 	return []watch.Referrer{
-		&v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &v1alpha1.S3Bucket{}, &v1alpha1.SNSTopic{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{},
+		&v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &v1alpha1.S3Bucket{}, &v1alpha1.SNSTopic{},
+		&v1alpha1.SQSQueue{}, &v1alpha1.WebApp{},
 	}
 }
 

@@ -63,9 +63,18 @@ var others = []Rule{
 		Kind: v1alpha1.KindSQSQueue, Name: "allowedDeadLetterQueues", Team: true, Field: "deadLetterQueue.targetArn",
 		test: maybeIn("deadLetterQueue.targetArn"),
 	},
-	{Kind: v1alpha1.KindSQSQueue, Name: "allowedSenders", Team: true, Field: "allowFrom", test: membersMatch("allowFrom", "arn")},
-	{Kind: v1alpha1.KindSNSTopic, Name: "allowedSenders", Team: true, Field: "allowFrom", test: membersMatch("allowFrom", "arn")},
-	{Kind: v1alpha1.KindSNSTopic, Name: "allowedSubscribers", Team: true, Field: "subscriptions", test: membersMatch("subscriptions", "https", "email")},
+	{
+		Kind: v1alpha1.KindSQSQueue, Name: "allowedSenders", Team: true, Field: "allowFrom",
+		test: membersMatch("allowFrom", "arn"),
+	},
+	{
+		Kind: v1alpha1.KindSNSTopic, Name: "allowedSenders", Team: true, Field: "allowFrom",
+		test: membersMatch("allowFrom", "arn"),
+	},
+	{
+		Kind: v1alpha1.KindSNSTopic, Name: "allowedSubscribers", Team: true, Field: "subscriptions",
+		test: membersMatch("subscriptions", "https", "email"),
+	},
 	{Kind: v1alpha1.KindSNSTopic, Name: requireEncryption, Field: "kmsMasterKeyId", test: anyKey()},
 	{Kind: v1alpha1.KindWebApp, Name: "allowedImageRegistries", Team: true, Field: "image", test: repository()},
 }
@@ -80,7 +89,8 @@ func buckets() []Rule {
 	const path = "requireTLS" // which buckets of earlier versions leave out
 	left := func(s spec) bool { _, ok := s[path]; return !ok }
 	return append(all, Rule{
-		Kind: v1alpha1.KindS3Bucket, Name: requireEncryption, Field: path, test: unless(left, "!has(variables.s."+path+")", always(path, true)),
+		Kind: v1alpha1.KindS3Bucket, Name: requireEncryption, Field: path,
+		test: unless(left, "!has(variables.s."+path+")", always(path, true)),
 	})
 }
 
@@ -114,7 +124,8 @@ func engines() test {
 			return []string{strings.TrimSpace(engine + " " + orElse(v, "without engineVersion"))}
 		},
 		cel: "variables.l.exists(e, e.engine == variables.s.engine && (!has(e.versions) || has(variables.s.engineVersion) && e.versions.exists(p, " +
-			matchesCEL("variables.s.engineVersion") + " || " + matchesCEL("(variables.s.engineVersion + '.')") + "))) ? [] : " +
+			matchesCEL("variables.s.engineVersion") + " || " + matchesCEL("(variables.s.engineVersion + '.')") +
+			"))) ? [] : " +
 			"[variables.s.engine + ' ' + (has(variables.s.engineVersion) ? variables.s.engineVersion : 'without engineVersion')]",
 		choices: func(limit any) []string {
 			var all []string

@@ -17,7 +17,8 @@ func oneOf(path string) test {
 			}
 			return nil
 		},
-		cel:     fmt.Sprintf("%s && !variables.l.exists(p, %s) ? [variables.s.%s] : []", hasCEL(path), matchesCEL("variables.s."+path), path),
+		cel: fmt.Sprintf("%s && !variables.l.exists(p, %s) ? [variables.s.%s] : []", hasCEL(path),
+			matchesCEL("variables.s."+path), path),
 		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
 	}
 }
@@ -133,7 +134,9 @@ func encryptedVolumes() test {
 func membersMatch(path string, names ...string) test {
 	var cel []string
 	for _, name := range names {
-		cel = append(cel, fmt.Sprintf("variables.s.%[1]s.filter(m, has(m.%[2]s) && !variables.l.exists(p, %[3]s)).map(m, m.%[2]s)", path, name, matchesCEL("m."+name)))
+		cel = append(cel,
+			fmt.Sprintf("variables.s.%[1]s.filter(m, has(m.%[2]s) && !variables.l.exists(p, %[3]s)).map(m, m.%[2]s)",
+				path, name, matchesCEL("m."+name)))
 	}
 	return test{
 		refused: func(s spec, limit any) []string {

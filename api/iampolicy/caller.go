@@ -47,5 +47,6 @@ func nameOf(arn string) string {
 // Guide, "AWS JSON policy elements: NotPrincipal".
 func (c Caller) exempt(principals []string) bool {
 	account := slices.ContainsFunc(principals, func(p string) bool { return Account(p) == c.Account })
-	return account && (nameOf(c.ARN) == "" && c.ARN != "" || slices.ContainsFunc(principals, func(p string) bool { return c.ARN != "" && c.is(p) }))
+	return account && (nameOf(c.ARN) == "" && c.ARN != "" || slices.ContainsFunc(principals,
+		func(p string) bool { return c.ARN != "" && c.is(p) }))
 }

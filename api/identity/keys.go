@@ -19,7 +19,7 @@ const (
 	// KeysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
 	KeysEvery    = 10 * time.Second
 	fetchingKeys = "fetching the identity provider's keys"
-	// mostTries is how often keys are asked for that are newer than the token, and betweenTries how long that waits each time.
+	// mostTries bounds how often newer keys are asked for, and betweenTries is the pause before each time.
 	mostTries    = 100
 	betweenTries = 5 * time.Millisecond
 	// maxKeys bounds a key set's size.

@@ -215,7 +215,8 @@ type TeamReferences struct {
 	// +optional
 	AllowedPrincipals []string `json:"allowedPrincipals,omitempty"`
 	// allowedSubscribers are the addresses to which the team's topics can send messages, such as
-	// https://hooks.example.com/* or *@example.com; one * in an entry stands for any characters.
+	// https://hooks.example.com/orders or team@example.com. A * before the @ stands for any name, at the end of a URL for
+	// any path, and alone for any address.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1

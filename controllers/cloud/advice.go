@@ -71,7 +71,8 @@ var codeAdvice = map[string]string{
 
 	"DeleteConflict": "Somebody has attached a policy or an instance profile to the role: ask a platform admin to detach it in AWS" + byItself,
 
-	"KMS.DisabledException": keyOff, "KMSDisabled": keyOff, "KmsDisabled": keyOff, "KMS.InvalidStateException": keyOff, "KMSInvalidState": keyOff, "KMSInvalidStateException": keyOff,
+	"KMS.DisabledException": keyOff, "KMSDisabled": keyOff, "KmsDisabled": keyOff, "KMS.InvalidStateException": keyOff,
+	"KMSInvalidState": keyOff, "KMSInvalidStateException": keyOff,
 	"KmsInvalidState": keyOff, "InvalidKMSKey.InvalidState": keyOff,
 	"KMS.NotFoundException": keyGone, "KMSNotFound": keyGone, "KmsNotFound": keyGone, "KMSKeyNotAccessibleFault": keyGone,
 	"KMS.InvalidKeyUsageException": keyUsage, "KmsInvalidKeyUsage": keyUsage,

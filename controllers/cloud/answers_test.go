@@ -37,7 +37,8 @@ func TestAnAnswerThatIsTooLargeIsNotRead(t *testing.T) {
 		if err == nil || asked != 1 || sent > 100 {
 			t.Errorf("%d: asked %d times, sent %d MiB, %v", status, asked, sent, err)
 		}
-		if status == http.StatusOK && !strings.Contains(err.Error(), "the answer to GetBucketPolicy has more than 16 MiB") {
+		if status == http.StatusOK && !strings.Contains(err.Error(),
+			"the answer to GetBucketPolicy has more than 16 MiB") {
 			t.Error(err)
 		}
 	}

@@ -144,8 +144,9 @@ var errorClasses = classTable{
 		"InvalidBucketState": invalid, "InvalidEncryptionAlgorithmError": invalid, "InvalidLocationConstraint": invalid,
 		"InvalidRequest": invalid, "InvalidStorageClass": invalid, "InvalidTag": invalid, "KMS.DisabledException": invalid,
 		"KMS.InvalidKeyUsageException": invalid, "KMS.InvalidStateException": invalid, "KMS.NotFoundException": invalid,
-		"MalformedPolicy": invalid, "MalformedXML": invalid, "PermanentRedirect": invalid, "UnsupportedArgument": invalid,
-		"MethodNotAllowed": lacking, "NotImplemented": lacking,
+		"MalformedPolicy": invalid, "MalformedXML": invalid, "PermanentRedirect": invalid,
+		"UnsupportedArgument": invalid,
+		"MethodNotAllowed":    lacking, "NotImplemented": lacking,
 		"TooManyBuckets": quota, "TooManyTagsException": quota,
 	},
 	"SNS": {

@@ -36,7 +36,8 @@ var retried = map[string]string{
 
 // serviceIDs are the SDK's IDs of the services of the lists.
 var serviceIDs = map[string]string{
-	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM", "kms": "KMS", "rds": "RDS",
+	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM",
+	"kms": "KMS", "rds": "RDS",
 	"resourcegroupstaggingapi": "Resource Groups Tagging API", "route53": "Route 53", "s3": "S3", "sns": "SNS", "sqs": "SQS", "ssm": "SSM", "sts": "STS",
 }
 

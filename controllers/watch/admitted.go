@@ -44,7 +44,8 @@ func (r AdmittedRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
 	kind := KindOf(mgr, r.To)
 	b.Watches(r.To, EnqueueMatching(mgr, r.From, func(changed client.Object) client.ListOption {
 		return &client.ListOptions{
-			Namespace: changed.GetNamespace(), FieldSelector: fields.OneTermEqualSelector(admittedIndex, ReferenceKey(kind, changed.GetName())),
+			Namespace: changed.GetNamespace(), FieldSelector: fields.OneTermEqualSelector(admittedIndex,
+				ReferenceKey(kind, changed.GetName())),
 		}
 	}), builder.WithPredicates(r.When))
 }

@@ -13,8 +13,10 @@ func TestAReviewSaysWhoIsLetInAndOut(t *testing.T) {
 		for _, name := range topics {
 			all = append(all, map[string]any{"topicRef": map[string]any{"name": name}})
 		}
-		return &unstructured.Unstructured{Object: map[string]any{"kind": "SQSQueue",
-			"spec": map[string]any{"allowFrom": all}}}
+		return &unstructured.Unstructured{Object: map[string]any{
+			"kind": "SQSQueue",
+			"spec": map[string]any{"allowFrom": all},
+		}}
 	}
 	for name, row := range map[string]struct {
 		was, will *unstructured.Unstructured

@@ -92,11 +92,15 @@ func allowed(senders v1alpha1.Senders, do string) (all []Sentence) {
 		closes := " can no longer " + do + ": what it sends is dropped."
 		switch {
 		case s.TopicRef != nil:
-			all = append(all, Sentence{"Anybody with access to topic " + s.TopicRef.Name + " can " + do + ".",
-				"Topic " + s.TopicRef.Name + closes})
+			all = append(all, Sentence{
+				"Anybody with access to topic " + s.TopicRef.Name + " can " + do + ".",
+				"Topic " + s.TopicRef.Name + closes,
+			})
 		case s.BucketRef != nil:
-			all = append(all, Sentence{"Bucket " + s.BucketRef.Name + " can " + do + " when its objects change.",
-				"Bucket " + s.BucketRef.Name + closes})
+			all = append(all, Sentence{
+				"Bucket " + s.BucketRef.Name + " can " + do + " when its objects change.",
+				"Bucket " + s.BucketRef.Name + closes,
+			})
 		default:
 			who := s.ARN
 			if s.Account != "" {
@@ -131,16 +135,22 @@ func subscribed(subscriptions []v1alpha1.SNSSubscription) (all []Sentence) {
 	for _, s := range subscriptions {
 		switch {
 		case s.QueueRef != nil:
-			all = append(all, Sentence{"Queue " + s.QueueRef.Name +
-				" gets what is published, if it lets this topic send.",
-				"Queue " + s.QueueRef.Name + " no longer gets what is published."})
+			all = append(all, Sentence{
+				"Queue " + s.QueueRef.Name +
+					" gets what is published, if it lets this topic send.",
+				"Queue " + s.QueueRef.Name + " no longer gets what is published.",
+			})
 		case s.HTTPS != "":
-			all = append(all, Sentence{"What is published goes to " + s.HTTPS + ", once that has confirmed it.",
-				"What is published no longer goes to " + s.HTTPS + "."})
+			all = append(all, Sentence{
+				"What is published goes to " + s.HTTPS + ", once that has confirmed it.",
+				"What is published no longer goes to " + s.HTTPS + ".",
+			})
 		case s.Email != "":
-			all = append(all, Sentence{"What is published goes to " + s.Email +
-				" by mail, once somebody there has confirmed it.",
-				"What is published no longer goes to " + s.Email + "."})
+			all = append(all, Sentence{
+				"What is published goes to " + s.Email +
+					" by mail, once somebody there has confirmed it.",
+				"What is published no longer goes to " + s.Email + ".",
+			})
 		}
 	}
 	return all

@@ -49,8 +49,10 @@ func TestWhatAnObjectOpensIsSaid(t *testing.T) {
 			"What is published goes to https://hooks.example.com/, once that has confirmed it.",
 			"What is published goes to ops@example.com by mail, once somebody there has confirmed it.",
 		}},
-		"a policy": {object("SQSQueue", map[string]any{"policy": policy}),
-			[]string{"Its policy lets everybody in.", "Its policy lets 999988887777 in."}},
+		"a policy": {
+			object("SQSQueue", map[string]any{"policy": policy}),
+			[]string{"Its policy lets everybody in.", "Its policy lets 999988887777 in."},
+		},
 		"no JSON": {object("SQSQueue", map[string]any{"policy": "{"}), nil},
 		"a bucket": {object("S3Bucket", map[string]any{"requireTLS": false, "notifications": allow(map[string]any{
 			"queueRef": map[string]any{"name": "inbox"}, "events": []any{"s3:ObjectCreated:*"}, "prefix": "in/",

@@ -127,8 +127,10 @@ func (s *s3Service) owner(ctx context.Context, x *exchange, bucket string) (stri
 		return "", err
 	}
 	for _, account := range append([]string{x.call.Account}, s.accounts()...) {
-		r, err := s.upstream.ask(ctx, question{service: "s3", region: region, account: account, method: http.MethodGet,
-			path: "/"})
+		r, err := s.upstream.ask(ctx, question{
+			service: "s3", region: region, account: account, method: http.MethodGet,
+			path: "/",
+		})
 		if err != nil {
 			return "", err
 		}

@@ -131,8 +131,10 @@ func (u *upstream) obeys(ctx context.Context) error {
 	if u.obedient.Load() {
 		return nil
 	}
-	r, err := u.ask(ctx, question{service: "sqs", region: "us-east-1", method: http.MethodGet,
-		path: "/moto-api/portico"})
+	r, err := u.ask(ctx, question{
+		service: "sqs", region: "us-east-1", method: http.MethodGet,
+		path: "/moto-api/portico",
+	})
 	if err != nil {
 		return err
 	}

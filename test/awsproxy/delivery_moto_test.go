@@ -87,8 +87,10 @@ func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 		"services only": {func(q string) string {
 			return policyOf(on(strings.Replace(toSNS, `{"Service":"sns.amazonaws.com"}`, `"*"`, 1), q, `"Bool":{"aws:PrincipalIsAWSService":"true"}`))
 		}, []string{"mine", "other"}},
-		"another service": {func(q string) string { return policyOf(on(strings.Replace(toSNS, "sns.", "s3.", 1), q)) },
-			nil},
+		"another service": {
+			func(q string) string { return policyOf(on(strings.Replace(toSNS, "sns.", "s3.", 1), q)) },
+			nil,
+		},
 		"its account": {func(q string) string {
 			return policyOf(on(strings.Replace(toSNS, `"Service":"sns.amazonaws.com"`, `"AWS":"`+accountOne+`"`, 1), q))
 		}, nil},
@@ -141,8 +143,10 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	topic := w.topic(t)
 	url, queue := w.queue(t, keyTwo)
 	must(t, w.setQueue(t, keyTwo, url, map[string]string{"Policy": policyOf(on(toSNS, queue, `"ArnEquals":{"aws:SourceArn":"`+topic+`"}`))}))
-	in := &sns.SubscribeInput{TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue,
-		Attributes: map[string]string{"RawMessageDelivery": "true"}}
+	in := &sns.SubscribeInput{
+		TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue,
+		Attributes: map[string]string{"RawMessageDelivery": "true"},
+	}
 	_, err := w.sns(keyTwo).Subscribe(t.Context(), in)
 	wantDenied(t, err, "AuthorizationError", "no resource-based policy allows the SNS:Subscribe action")
 	out, err := w.sns(keyOne).Subscribe(t.Context(), in)
@@ -179,8 +183,10 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 func TestSubscriptionsWaitForTheirConfirmation(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)
-	for protocol, endpoint := range map[string]string{"https": "https://hooks.example.com/a",
-		"email": "ops@example.com"} {
+	for protocol, endpoint := range map[string]string{
+		"https": "https://hooks.example.com/a",
+		"email": "ops@example.com",
+	} {
 		topic := w.topic(t)
 		in := &sns.SubscribeInput{TopicArn: &topic, Protocol: &protocol, Endpoint: &endpoint}
 		out, err := c.Subscribe(t.Context(), in)

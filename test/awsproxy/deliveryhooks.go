@@ -29,10 +29,14 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 	x.setPrivateHeaders(header)
 	r, err := p.upstream.ask(ctx, question{
 		service: "sns", region: to.region, account: to.account, method: http.MethodPost, path: "/",
-		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded",
-			deliverHeader: header.Get(deliverHeader)},
-		body: url.Values{"Action": {"Publish"}, "Version": {"2010-03-31"}, "TopicArn": {toARN},
-			"Message": {body}}.Encode(),
+		header: map[string]string{
+			"Content-Type": "application/x-www-form-urlencoded",
+			deliverHeader:  header.Get(deliverHeader),
+		},
+		body: url.Values{
+			"Action": {"Publish"}, "Version": {"2010-03-31"}, "TopicArn": {toARN},
+			"Message": {body},
+		}.Encode(),
 	})
 	if err != nil {
 		return false, err
@@ -47,8 +51,10 @@ func (p *Proxy) ConfirmSubscription(ctx context.Context, topicARN, endpoint stri
 	r, err := p.upstream.ask(ctx, question{
 		service: "sns", region: id.region, account: id.account, method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", endpointHeader: endpoint},
-		body: url.Values{"Action": {"ConfirmSubscription"}, "Version": {"2010-03-31"}, "TopicArn": {topicARN},
-			"Token": {"by endpoint"}}.Encode(),
+		body: url.Values{
+			"Action": {"ConfirmSubscription"}, "Version": {"2010-03-31"}, "TopicArn": {topicARN},
+			"Token": {"by endpoint"},
+		}.Encode(),
 	})
 	if err != nil {
 		return err

@@ -98,8 +98,10 @@ func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decisio
 		return iam.Decision{Allowed: err == nil}, false, err
 	}
 	tags := resourceTags{need: n, known: p.known(x, n)}
-	d = policies.DecideOn(iam.Request{Action: n.action, Resource: n.resource,
-		Context: func(key string) []string { return tags.values(ctx, key) }}, on, who)
+	d = policies.DecideOn(iam.Request{
+		Action: n.action, Resource: n.resource,
+		Context: func(key string) []string { return tags.values(ctx, key) },
+	}, on, who)
 	x.admitted = x.admitted || who.Foreign && d.Allowed
 	return d, tags.missing && !d.Allowed, tags.err
 }

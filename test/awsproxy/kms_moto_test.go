@@ -59,8 +59,10 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 	topic := w.topic(t)
 	good := newKey(t, cfg, policyOf(ownersOfKey, snsUsesKey))
 	alias := "alias/" + strings.ReplaceAll(unique(t), ".", "-")
-	if status, text := kms(t, cfg, "CreateAlias", map[string]string{"AliasName": alias,
-		"TargetKeyId": good[strings.LastIndex(good, "/")+1:]}); status != 200 {
+	if status, text := kms(t, cfg, "CreateAlias", map[string]string{
+		"AliasName":   alias,
+		"TargetKeyId": good[strings.LastIndex(good, "/")+1:],
+	}); status != 200 {
 		t.Fatal(text)
 	}
 	off := newKey(t, cfg, policyOf(ownersOfKey, snsUsesKey))
@@ -69,8 +71,10 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 		t.Fatal(text)
 	}
 	changed := newKey(t, cfg, policyOf(ownersOfKey))
-	if status, text := kms(t, cfg, "PutKeyPolicy", map[string]string{"KeyId": changed, "PolicyName": "default",
-		"Policy": policyOf(ownersOfKey, snsUsesKey)}); status != 200 {
+	if status, text := kms(t, cfg, "PutKeyPolicy", map[string]string{
+		"KeyId": changed, "PolicyName": "default",
+		"Policy": policyOf(ownersOfKey, snsUsesKey),
+	}); status != 200 {
 		t.Fatal(text)
 	}
 	for name, tc := range map[string]struct {
@@ -92,8 +96,10 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, arn := w.queue(t, keyOne)
-			must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(toSNS, arn)),
-				"KmsMasterKeyId": tc.key}))
+			must(t, w.setQueue(t, keyOne, url, map[string]string{
+				"Policy":         policyOf(on(toSNS, arn)),
+				"KmsMasterKeyId": tc.key,
+			}))
 			w.subscribe(t, topic, arn)
 			w.publish(t, topic, "secret")
 			if got := w.received(t, keyOne, url); (len(got) == 1) != tc.want {

@@ -96,8 +96,10 @@ func (u *upstream) askAbout(ctx context.Context, id arnOf, target string, input,
 func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
 	x := &exchange{call: Call{Account: id.account, Region: id.region}}
 	arn := strings.Join([]string{"arn", id.partition, "sns", id.region, id.account, id.resource}, ":")
-	r, err := u.askForm(ctx, x, "sns", url.Values{"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"},
-		"TopicArn": {arn}})
+	r, err := u.askForm(ctx, x, "sns", url.Values{
+		"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"},
+		"TopicArn": {arn},
+	})
 	if err != nil || r.status != http.StatusOK {
 		return nil, r.broken(err)
 	}
@@ -110,8 +112,10 @@ func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]st
 
 // bucketPolicy returns the text of a bucket's policy; "" if there is none. moto's buckets are found from every account.
 func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, error) {
-	r, err := u.ask(ctx, question{service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket,
-		query: "policy"})
+	r, err := u.ask(ctx, question{
+		service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket,
+		query: "policy",
+	})
 	if err != nil || r.status != http.StatusOK || !json.Valid(r.body) {
 		return "", r.broken(err)
 	}

@@ -167,10 +167,14 @@ func TestSNSTakesPoliciesAsAWSDoes(t *testing.T) {
 		"two of a Sid":     {policyOf(`"Sid":"a",`+plain, `"Sid":"a",`+plain), "Policy Error: null"},
 		"another topic":    {policyOf(on(publish, arn+"s")), "Policy Error: null"},
 		"half a principal": {policyOf(strings.Replace(plain, `"AWS":"*"`, `"AWS":"arn:aws:iam::111111111111:role/*"`, 1)), "PrincipalNotFound"},
-		"another service's action": {policyOf(strings.Replace(plain, "sns:Publish", "sqs:SendMessage", 1)),
-			"out of service scope"},
-		"an action on no topic": {policyOf(strings.Replace(plain, "Publish", "CreateTopic", 1)),
-			"out of service scope"},
+		"another service's action": {
+			policyOf(strings.Replace(plain, "sns:Publish", "sqs:SendMessage", 1)),
+			"out of service scope",
+		},
+		"an action on no topic": {
+			policyOf(strings.Replace(plain, "Publish", "CreateTopic", 1)),
+			"out of service scope",
+		},
 		"all actions": {policyOf(strings.Replace(plain, "Publish", "*", 1)), "out of service scope"},
 	} {
 		err := w.setTopic(t, arn, tc.policy)
@@ -243,20 +247,30 @@ func TestS3TakesPoliciesAsAWSDoes(t *testing.T) {
 		"topics of everybody":       {policyOf(on(all, arn+"/*", `"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:*"}`)), "AccessDenied", "BlockPublicPolicy"},
 		"all but one account":       {policyOf(on(all, arn+"/*", `"StringNotEquals":{"aws:SourceAccount":"111111111111"}`)), "AccessDenied", "BlockPublicPolicy"},
 		"no JSON":                   {`{`, "MalformedPolicy", "valid JSON"},
-		"too long": {policyOf(on(role, arn+"/"+strings.Repeat("a", 20<<10))), "MalformedPolicy",
-			"maximum allowed document size"},
+		"too long": {
+			policyOf(on(role, arn+"/"+strings.Repeat("a", 20<<10))), "MalformedPolicy",
+			"maximum allowed document size",
+		},
 		"no principal": {policyOf(`"Effect":"Allow","Action":"s3:GetObject","Resource":"` + arn + `/*"`), "MalformedPolicy", "Missing required field Principal"},
-		"half a principal": {policyOf(on(strings.Replace(role, "role/app", "role/*", 1), arn+"/*")),
-			"MalformedPolicy", "Invalid principal in policy"},
+		"half a principal": {
+			policyOf(on(strings.Replace(role, "role/app", "role/*", 1), arn+"/*")),
+			"MalformedPolicy", "Invalid principal in policy",
+		},
 		"every resource": {policyOf(on(role, "*")), "MalformedPolicy", "Policy has invalid resource"},
-		"another bucket": {policyOf(on(role, "arn:aws:s3:::other/*")), "MalformedPolicy",
-			"Policy has invalid resource"},
+		"another bucket": {
+			policyOf(on(role, "arn:aws:s3:::other/*")), "MalformedPolicy",
+			"Policy has invalid resource",
+		},
 		"another service's action": {policyOf(on(strings.Replace(role, "s3:GetObject", "sqs:SendMessage", 1),
 			arn+"/*")), "MalformedPolicy", "Policy has invalid action"},
-		"objects of the bucket": {policyOf(on(role, arn)), "MalformedPolicy",
-			"Action does not apply to any resource(s) in statement"},
-		"a list of objects": {policyOf(on(list, arn+"/*")), "MalformedPolicy",
-			"Action does not apply to any resource(s) in statement"},
+		"objects of the bucket": {
+			policyOf(on(role, arn)), "MalformedPolicy",
+			"Action does not apply to any resource(s) in statement",
+		},
+		"a list of objects": {
+			policyOf(on(list, arn+"/*")), "MalformedPolicy",
+			"Action does not apply to any resource(s) in statement",
+		},
 		"a misspelled key": {policyOf(on(role, arn+"/*", `"Bool":{"aws:SecureTransfer":"false"}`)), "MalformedPolicy", "invalid condition key"},
 		"two of a Sid":     {policyOf(`"Sid":"a",`+on(role, arn+"/*"), `"Sid":"a",`+on(role, arn+"/*")), "MalformedPolicy", ""},
 	} {

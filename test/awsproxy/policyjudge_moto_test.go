@@ -46,8 +46,10 @@ func TestPoliciesOfResourcesLockOut(t *testing.T) {
 	must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(everyone("Deny",
 		"sqs:SetQueueAttributes"), queue))}))
 	must(t, w.setTopic(t, topic, policyOf(on(everyone("Deny", "sns:SetTopicAttributes"), topic))))
-	for name, who := range map[string]aws.Config{"a role": cfg, "root": config(w.operator, keyOne, "eu-west-1"),
-		"root outside": config(w.outside, keyOne, "eu-west-1")} {
+	for name, who := range map[string]aws.Config{
+		"a role": cfg, "root": config(w.operator, keyOne, "eu-west-1"),
+		"root outside": config(w.outside, keyOne, "eu-west-1"),
+	} {
 		t.Run(name, func(t *testing.T) {
 			q, s := sqs.NewFromConfig(who), sns.NewFromConfig(who)
 			_, err := q.SetQueueAttributes(t.Context(),
@@ -56,8 +58,10 @@ func TestPoliciesOfResourcesLockOut(t *testing.T) {
 			_, err = q.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url})
 			must(t, err)
 			_, err = s.SetTopicAttributes(t.Context(),
-				&sns.SetTopicAttributesInput{TopicArn: &topic, AttributeName: aws.String("DisplayName"),
-					AttributeValue: aws.String("x")})
+				&sns.SetTopicAttributesInput{
+					TopicArn: &topic, AttributeName: aws.String("DisplayName"),
+					AttributeValue: aws.String("x"),
+				})
 			wantDenied(t, err, "AuthorizationError", "SNS:SetTopicAttributes on resource: "+topic, byDeny)
 			_, err = s.GetTopicAttributes(t.Context(), &sns.GetTopicAttributesInput{TopicArn: &topic})
 			must(t, err)
@@ -75,8 +79,10 @@ func TestRootOpensABucketAgain(t *testing.T) {
 	arn := "arn:aws:s3:::" + bucket
 	lock := `"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":["` + arn + `","` + arn + `/*"]`
 	must(t, w.putPolicy(t, keyOne, bucket, policyOf(lock)))
-	_, err := api.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &bucket,
-		Policy: aws.String(policyOf(lock))})
+	_, err := api.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{
+		Bucket: &bucket,
+		Policy: aws.String(policyOf(lock)),
+	})
 	wantDenied(t, err, "AccessDenied", "s3:PutBucketPolicy", byDeny)
 	_, err = api.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
 	wantDenied(t, err, "AccessDenied", "s3:GetBucketTagging", byDeny)
@@ -93,8 +99,10 @@ func TestRootOpensABucketAgain(t *testing.T) {
 	_, err = root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("b")})
 	must(t, err)
 	must(t, w.putPolicy(t, keyOne, bucket, policyOf(on(everyone("Deny", "s3:DeleteObject"), arn+"/a"))))
-	out, err := root.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{Bucket: &bucket,
-		Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b")}}}})
+	out, err := root.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{
+		Bucket: &bucket,
+		Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b")}}},
+	})
 	must(t, err)
 	if len(out.Deleted) != 1 || *out.Deleted[0].Key != "b" || len(out.Errors) != 1 ||
 		*out.Errors[0].Code != "AccessDenied" {

@@ -26,8 +26,10 @@ type s3Service struct {
 type bucketFacts struct{ owner, region string }
 
 func newS3(p *Proxy) *s3Service {
-	return &s3Service{proxy: p, upstream: p.upstream, servers: p.servers, lag: p.lag, accounts: p.keys.accounts,
-		buckets: map[string]bucketFacts{}, byTags: map[string]bool{}}
+	return &s3Service{
+		proxy: p, upstream: p.upstream, servers: p.servers, lag: p.lag, accounts: p.keys.accounts,
+		buckets: map[string]bucketFacts{}, byTags: map[string]bool{},
+	}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -149,8 +151,10 @@ func (s *s3Service) region(ctx context.Context, x *exchange) (string, error) {
 }
 
 func (s *s3Service) regionOf(ctx context.Context, account, bucket string) (string, error) {
-	r, err := s.upstream.ask(ctx, question{service: "s3", region: "us-east-1", account: account,
-		method: http.MethodHead, path: "/" + bucket})
+	r, err := s.upstream.ask(ctx, question{
+		service: "s3", region: "us-east-1", account: account,
+		method: http.MethodHead, path: "/" + bucket,
+	})
 	if err != nil || r.status == http.StatusNotFound {
 		return "", err
 	}

@@ -37,8 +37,10 @@ func rule(id, queue string, event s3types.Event, parts ...string) s3types.QueueC
 
 func (w *world) putRules(t *testing.T, bucket string, change func(*s3.PutBucketNotificationConfigurationInput), rules ...s3types.QueueConfiguration) error {
 	t.Helper()
-	in := &s3.PutBucketNotificationConfigurationInput{Bucket: &bucket,
-		NotificationConfiguration: &s3types.NotificationConfiguration{QueueConfigurations: rules}}
+	in := &s3.PutBucketNotificationConfigurationInput{
+		Bucket:                    &bucket,
+		NotificationConfiguration: &s3types.NotificationConfiguration{QueueConfigurations: rules},
+	}
 	if change != nil {
 		change(in)
 	}
@@ -113,26 +115,46 @@ func TestRulesOfABucketMustNotOverlap(t *testing.T) {
 	}{
 		"none":         {nil, ""},
 		"other events": {[]s3types.QueueConfiguration{rule("", a, created), rule("", a, removed)}, ""},
-		"other prefixes": {[]s3types.QueueConfiguration{rule("a", a, created, "in/"),
-			rule("b", a, created, "out/")}, ""},
-		"one prefix, two suffixes": {[]s3types.QueueConfiguration{rule("a", a, created, "in/", ".jpg"),
-			rule("b", a, put, "in/", ".png")}, ""},
-		"the same event": {[]s3types.QueueConfiguration{rule("", a, created), rule("", a, created)},
-			"Configurations overlap. Configurations on the same bucket cannot share a common event type."},
-		"an event of the family": {[]s3types.QueueConfiguration{rule("", a, put), rule("", a, created)},
-			"Configurations overlap"},
-		"a prefix and none": {[]s3types.QueueConfiguration{rule("", a, created, "in/"), rule("", a, created)},
-			"ambiguously defined"},
-		"a prefix within the other": {[]s3types.QueueConfiguration{rule("", a, created, "in/a"),
-			rule("", a, put, "in/")}, "ambiguously defined"},
-		"suffixes within": {[]s3types.QueueConfiguration{rule("", a, created, "in/", "jpg"),
-			rule("", a, put, "in/", "pg")}, "ambiguously defined"},
-		"one ID": {[]s3types.QueueConfiguration{rule("a", a, created), rule("a", a, removed)},
-			"IDs must be unique"},
-		"two prefixes": {[]s3types.QueueConfiguration{twice(rule("", a, created, "in/"))},
-			"more than one prefix"},
-		"an event that is none": {[]s3types.QueueConfiguration{rule("", a, "s3:ObjectInvented:*")},
-			"not supported"},
+		"other prefixes": {[]s3types.QueueConfiguration{
+			rule("a", a, created, "in/"),
+			rule("b", a, created, "out/"),
+		}, ""},
+		"one prefix, two suffixes": {[]s3types.QueueConfiguration{
+			rule("a", a, created, "in/", ".jpg"),
+			rule("b", a, put, "in/", ".png"),
+		}, ""},
+		"the same event": {
+			[]s3types.QueueConfiguration{rule("", a, created), rule("", a, created)},
+			"Configurations overlap. Configurations on the same bucket cannot share a common event type.",
+		},
+		"an event of the family": {
+			[]s3types.QueueConfiguration{rule("", a, put), rule("", a, created)},
+			"Configurations overlap",
+		},
+		"a prefix and none": {
+			[]s3types.QueueConfiguration{rule("", a, created, "in/"), rule("", a, created)},
+			"ambiguously defined",
+		},
+		"a prefix within the other": {[]s3types.QueueConfiguration{
+			rule("", a, created, "in/a"),
+			rule("", a, put, "in/"),
+		}, "ambiguously defined"},
+		"suffixes within": {[]s3types.QueueConfiguration{
+			rule("", a, created, "in/", "jpg"),
+			rule("", a, put, "in/", "pg"),
+		}, "ambiguously defined"},
+		"one ID": {
+			[]s3types.QueueConfiguration{rule("a", a, created), rule("a", a, removed)},
+			"IDs must be unique",
+		},
+		"two prefixes": {
+			[]s3types.QueueConfiguration{twice(rule("", a, created, "in/"))},
+			"more than one prefix",
+		},
+		"an event that is none": {
+			[]s3types.QueueConfiguration{rule("", a, "s3:ObjectInvented:*")},
+			"not supported",
+		},
 	} {
 		err := w.putRules(t, bucket, nil, tc.rules...)
 		t.Run(name, func(t *testing.T) { wantInvalidArgument(t, err, tc.message) })
@@ -154,8 +176,10 @@ func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 	both := func() error {
 		return w.putRules(t, bucket, func(in *s3.PutBucketNotificationConfigurationInput) {
 			in.NotificationConfiguration.EventBridgeConfiguration = &s3types.EventBridgeConfiguration{}
-			in.NotificationConfiguration.TopicConfigurations = []s3types.TopicConfiguration{{Id: aws.String("t"),
-				TopicArn: &topic, Events: []s3types.Event{"s3:ObjectRemoved:*"}}}
+			in.NotificationConfiguration.TopicConfigurations = []s3types.TopicConfiguration{{
+				Id:       aws.String("t"),
+				TopicArn: &topic, Events: []s3types.Event{"s3:ObjectRemoved:*"},
+			}}
 		}, rule("q", a, "s3:ObjectCreated:*", "in/", ".jpg"))
 	}
 	wantCode(t, both(), "InvalidArgument") // the policy that SNS gives a topic does not let S3 in
@@ -218,35 +242,47 @@ func TestEventsArriveWhereTheyAreLetIn(t *testing.T) {
 	w.subscribe(t, topic, heard)
 	must(t, w.setQueue(t, keyOne, heardURL, map[string]string{"Policy": policyOf(on(toSNS, heard))}))
 	must(t, w.putRules(t, bucket, func(in *s3.PutBucketNotificationConfigurationInput) {
-		in.NotificationConfiguration.TopicConfigurations = []s3types.TopicConfiguration{{TopicArn: &topic,
-			Events: []s3types.Event{"s3:ObjectRemoved:*"}}}
+		in.NotificationConfiguration.TopicConfigurations = []s3types.TopicConfiguration{{
+			TopicArn: &topic,
+			Events:   []s3types.Event{"s3:ObjectRemoved:*"},
+		}}
 	}, rule("", queue, "s3:ObjectCreated:*", "in/", ".txt")))
 	must(t, w.putRules(t, other,
 		func(in *s3.PutBucketNotificationConfigurationInput) { in.SkipDestinationValidation = aws.Bool(true) },
 		rule("", queue, "s3:ObjectCreated:*")))
 	put := func(bucket, key string) {
-		_, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key,
-			Body: strings.NewReader("text")})
+		_, err := c.PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket: &bucket, Key: &key,
+			Body: strings.NewReader("text"),
+		})
 		must(t, err)
 	}
 	put(bucket, "in/a b.txt")
 	put(bucket, "in/a.jpg")
 	put(bucket, "out/a.txt")
 	put(other, "in/a.txt")
-	_, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: &bucket, Key: aws.String("in/copy.txt"),
-		CopySource: aws.String(bucket + "/out/a.txt")})
+	_, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{
+		Bucket: &bucket, Key: aws.String("in/copy.txt"),
+		CopySource: aws.String(bucket + "/out/a.txt"),
+	})
 	must(t, err)
 	_, err = c.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("in/copy.txt")})
 	must(t, err)
-	_, err = c.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{Bucket: &bucket,
-		Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("in/a.jpg")}}}})
+	_, err = c.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{
+		Bucket: &bucket,
+		Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("in/a.jpg")}}},
+	})
 	must(t, err)
-	if got, want := w.events(t, url), []string{"ObjectCreated:Copy in/copy.txt",
-		"ObjectCreated:Put in/a+b.txt"}; !slices.Equal(got, want) {
+	if got, want := w.events(t, url), []string{
+		"ObjectCreated:Copy in/copy.txt",
+		"ObjectCreated:Put in/a+b.txt",
+	}; !slices.Equal(got, want) {
 		t.Errorf("the queue received %q, want %q", got, want)
 	}
-	if got, want := w.events(t, heardURL), []string{"ObjectRemoved:Delete in/a.jpg",
-		"ObjectRemoved:Delete in/copy.txt"}; !slices.Equal(got, want) {
+	if got, want := w.events(t, heardURL), []string{
+		"ObjectRemoved:Delete in/a.jpg",
+		"ObjectRemoved:Delete in/copy.txt",
+	}; !slices.Equal(got, want) {
 		t.Errorf("the queue of the topic received %q, want %q", got, want)
 	}
 	must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": ""}))
@@ -264,8 +300,10 @@ func TestEventsOfVersions(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
 	bucket := create(t, c, "eu-west-1")
-	_, err := c.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &bucket,
-		VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"}})
+	_, err := c.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
+		Bucket:                  &bucket,
+		VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"},
+	})
 	must(t, err)
 	url, queue := w.openQueue(t, bucket)
 	must(t, w.putRules(t, bucket, nil, rule("", queue, "s3:ObjectRemoved:*")))

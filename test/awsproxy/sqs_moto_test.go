@@ -99,15 +99,19 @@ func TestTheRedriveAllowPolicyIsObeyed(t *testing.T) {
 	}})
 	must(t, err)
 	redrive := map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"` + arnOf(dead) + `","maxReceiveCount":3}`}
-	_, err = c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(source + "-other"),
-		Attributes: redrive})
+	_, err = c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
+		QueueName:  aws.String(source + "-other"),
+		Attributes: redrive,
+	})
 	wantCode(t, err, "InvalidParameterValue")
 	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &source, Attributes: redrive})
 	must(t, err)
 	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: out.QueueUrl, Attributes: map[string]string{"RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`}})
 	must(t, err)
-	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl,
-		Attributes: redrive})
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
+		QueueUrl:   made.QueueUrl,
+		Attributes: redrive,
+	})
 	wantCode(t, err, "InvalidParameterValue")
 }
 

@@ -119,7 +119,8 @@ var others = []struct {
 	}, []string{
 		"region", "externalID", "assumeRoleChain[].externalID", "defaultTags{}", "enforcedTags{}", "forbiddenTagKeys[]",
 		"allowedRegions[]", "allowedDeadLetterQueues[]", "allowedImages[]", "allowedInstanceProfiles[]", "allowedKMSKeys[]",
-		"allowedKeyPairs[]", "allowedParameterGroups[]", "allowedSecurityGroups[]", "allowedSubnetGroups[]", "allowedSubnets[]",
+		"allowedKeyPairs[]", "allowedParameterGroups[]", "allowedSecurityGroups[]", "allowedSubnetGroups[]",
+		"allowedSubnets[]",
 		"allowedSenders[]", "allowedPrincipals[]", "allowedSubscribers[]", "allowedNamespaces.matchExpressions[].key",
 		"allowedNamespaces.matchExpressions[].operator", "allowedNamespaces.matchExpressions[].values[]",
 		"allowedNamespaces.matchLabels{}",

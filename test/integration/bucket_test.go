@@ -80,7 +80,8 @@ func TestNameOnlyBucketKeepsItsCallBudget(t *testing.T) {
 	version := b.ResourceVersion
 	m := requestReconcile(t, c, b, "1")
 	ready(t, c, b)
-	if got := operations(b.Spec.BucketName, m); !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
+	if got := operations(b.Spec.BucketName, m); !slices.Equal(got,
+		[]string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
 		t.Errorf("an audit called %v, want three reads", got)
 	}
 	if b.ResourceVersion == version {
@@ -179,7 +180,8 @@ func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
 	}
 	m := requestReconcile(t, c, b, "rest")
 	ready(t, c, b)
-	if got := operations(*name, m); !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
+	if got := operations(*name, m); !slices.Equal(got,
+		[]string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
 		t.Errorf("after the fields were removed an audit calls %v, want three reads", got)
 	}
 }

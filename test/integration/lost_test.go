@@ -83,7 +83,10 @@ func makesOrRemoves(c awsproxy.Call) bool {
 
 // setsSenders reports whether a call is one of those that set who may send, and where.
 func setsSenders(c awsproxy.Call) bool {
-	return slices.Contains([]string{"SetQueueAttributes", "SetTopicAttributes", "Subscribe", "Unsubscribe", "PutBucketPolicy", "PutBucketNotificationConfiguration"}, c.Operation)
+	return slices.Contains([]string{
+		"SetQueueAttributes", "SetTopicAttributes", "Subscribe", "Unsubscribe",
+		"PutBucketPolicy", "PutBucketNotificationConfiguration",
+	}, c.Operation)
 }
 
 // copyOf returns what a backup has of an object: all but what the old cluster gave it.
@@ -280,7 +283,10 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	database, machine, topic := databases.object(d.ns, "kept"), machines.object(d.ns, "kept"), topics.object(d.ns, "kept")
 	queue.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("kept")}, {BucketRef: refTo("kept")}}
 	topic.(*v1alpha1.SNSTopic).Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: refTo("kept")}}
-	bucket.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("kept"), Events: []string{"s3:ObjectCreated:*"}}}
+	bucket.Spec.Notifications = []v1alpha1.S3Notification{{
+		QueueRef: refTo("kept"),
+		Events:   []string{"s3:ObjectCreated:*"},
+	}}
 	for _, obj := range []client.Object{bucket, queue, database, machine, topic} {
 		create(t, c, obj)
 	}
@@ -336,7 +342,8 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), makesOrRemoves); len(calls) != 0 {
 		t.Errorf("created or deleted: %v", calls)
 	}
-	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes, setsSenders); len(calls) != 0 {
+	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes,
+		setsSenders); len(calls) != 0 {
 		t.Errorf("who may send was written: %v", calls)
 	}
 	if bucket.Status.BucketName != name || asked.Status.Certificate.ARN != certificate || !slices.Equal(d.records(), records) || !slices.Equal(ownership(d), notes) {

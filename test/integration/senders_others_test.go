@@ -47,7 +47,8 @@ func TestAKeyThatShutsTheSenderOutIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMail(t, c, team(t, c))
-	m.queue.Spec.ProviderRef.Name, m.topic.Spec.ProviderRef.Name, m.bucket.Spec.ProviderRef.Name = p.Name, p.Name, p.Name
+	m.queue.Spec.ProviderRef.Name, m.topic.Spec.ProviderRef.Name, m.bucket.Spec.ProviderRef.Name = p.Name, p.Name,
+		p.Name
 	m.queue.Spec.KMSMasterKeyID = *made.KeyMetadata.Arn
 	for _, o := range m.all() {
 		create(t, c, o)
@@ -65,16 +66,23 @@ func TestAKeyThatShutsTheSenderOutIsTold(t *testing.T) {
 		return told, fmt.Sprint(is)
 	})
 	policy := keyPolicy(accountID, "sns.amazonaws.com", "s3.amazonaws.com")
-	if _, err := keys.PutKeyPolicy(t.Context(), &kms.PutKeyPolicyInput{KeyId: made.KeyMetadata.KeyId, PolicyName: aws.String("default"), Policy: &policy}); err != nil {
+	if _, err := keys.PutKeyPolicy(t.Context(), &kms.PutKeyPolicyInput{
+		KeyId:      made.KeyMetadata.KeyId,
+		PolicyName: aws.String("default"), Policy: &policy,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	wakeNow(t, c, m.queue)
 	m.ready()
-	if _, err := sns.NewFromConfig(outsideConfig(t, p.Name)).Publish(t.Context(), &sns.PublishInput{TopicArn: &m.topic.Status.ARN, Message: aws.String("hello")}); err != nil {
+	if _, err := sns.NewFromConfig(outsideConfig(t, p.Name)).Publish(t.Context(),
+		&sns.PublishInput{TopicArn: &m.topic.Status.ARN, Message: aws.String("hello")}); err != nil {
 		t.Fatal(err)
 	}
 	queue := sqs.NewFromConfig(outsideConfig(t, p.Name))
-	out, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &m.queue.Status.QueueURL, MaxNumberOfMessages: 10})
+	out, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl:            &m.queue.Status.QueueURL,
+		MaxNumberOfMessages: 10,
+	})
 	if err != nil || !slices.ContainsFunc(out.Messages, func(m sqstypes.Message) bool { return *m.Body == "hello" }) {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -100,7 +108,10 @@ func TestSendersOfOthersNeedAGuardrail(t *testing.T) {
 	ready(t, c, mine)
 	wakeNow(t, c, q)
 	ready(t, c, q)
-	if _, err := abroad.Subscribe(t.Context(), &sns.SubscribeInput{TopicArn: made.TopicArn, Protocol: aws.String("sqs"), Endpoint: &q.Status.ARN}); err != nil {
+	if _, err := abroad.Subscribe(t.Context(), &sns.SubscribeInput{
+		TopicArn: made.TopicArn, Protocol: aws.String("sqs"),
+		Endpoint: &q.Status.ARN,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := world.Proxy.ConfirmSubscription(t.Context(), *made.TopicArn, q.Status.ARN); err != nil {
@@ -108,7 +119,8 @@ func TestSendersOfOthersNeedAGuardrail(t *testing.T) {
 	}
 	drain := func() string {
 		t.Helper()
-		out, err := sqs.NewFromConfig(outsideConfig(t, mine.Name)).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &q.Status.QueueURL, MaxNumberOfMessages: 10})
+		out, err := sqs.NewFromConfig(outsideConfig(t, mine.Name)).ReceiveMessage(t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: &q.Status.QueueURL, MaxNumberOfMessages: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +132,10 @@ func TestSendersOfOthersNeedAGuardrail(t *testing.T) {
 	}
 	send := func(text string) {
 		t.Helper()
-		if _, err := abroad.Publish(t.Context(), &sns.PublishInput{TopicArn: made.TopicArn, Message: &text}); err != nil {
+		if _, err := abroad.Publish(t.Context(), &sns.PublishInput{
+			TopicArn: made.TopicArn,
+			Message:  &text,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,15 +205,17 @@ func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 		return *out.Policy
 	}
 	others := func() []s3types.QueueConfiguration {
-		out, err := api.GetBucketNotificationConfiguration(t.Context(), &s3.GetBucketNotificationConfigurationInput{Bucket: name})
+		out, err := api.GetBucketNotificationConfiguration(t.Context(),
+			&s3.GetBucketNotificationConfigurationInput{Bucket: name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out.QueueConfigurations
 	}
-	_, err := queueAPI(t).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &m.queue.Status.QueueURL, Attributes: map[string]string{
-		"Policy": *beside(queueAttributes(t, m.queue)["Policy"], foreign(m.queue.Status.ARN, "sqs:SendMessage")),
-	}})
+	_, err := queueAPI(t).SetQueueAttributes(t.Context(),
+		&sqs.SetQueueAttributesInput{QueueUrl: &m.queue.Status.QueueURL, Attributes: map[string]string{
+			"Policy": *beside(queueAttributes(t, m.queue)["Policy"], foreign(m.queue.Status.ARN, "sqs:SendMessage")),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,12 +226,20 @@ func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = api.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: name, Policy: beside(policyOfBucket(), foreign(m.bucket.Status.ARN+"/*", "s3:GetObject"))}); err != nil {
+	if _, err = api.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: name, Policy: beside(policyOfBucket(),
+		foreign(m.bucket.Status.ARN+"/*", "s3:GetObject"))}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = api.PutBucketNotificationConfiguration(t.Context(), &s3.PutBucketNotificationConfigurationInput{Bucket: name, NotificationConfiguration: &s3types.NotificationConfiguration{
-		QueueConfigurations: append(others(), s3types.QueueConfiguration{Id: aws.String("foreign"), QueueArn: &elsewhere.Status.ARN, Events: []s3types.Event{"s3:ObjectRemoved:*"}}),
-	}})
+	_, err = api.PutBucketNotificationConfiguration(t.Context(),
+		&s3.PutBucketNotificationConfigurationInput{
+			Bucket: name,
+			NotificationConfiguration: &s3types.NotificationConfiguration{
+				QueueConfigurations: append(others(), s3types.QueueConfiguration{
+					Id:       aws.String("foreign"),
+					QueueArn: &elsewhere.Status.ARN, Events: []s3types.Event{"s3:ObjectRemoved:*"},
+				}),
+			},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,17 +253,31 @@ func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 		switch r.IntN(4) {
 		case 0:
 			edit(t, c, m.queue, func(q *v1alpha1.SQSQueue) {
-				q.Spec.AllowFrom = some(v1alpha1.Senders{{TopicRef: refTo("news")}, {BucketRef: refTo("uploads")}, {TopicRef: refTo("nobody")}})
+				q.Spec.AllowFrom = some(v1alpha1.Senders{
+					{TopicRef: refTo("news")},
+					{BucketRef: refTo("uploads")},
+					{TopicRef: refTo("nobody")},
+				})
 			})
 		case 1:
-			edit(t, c, m.topic, func(o *v1alpha1.SNSTopic) { o.Spec.AllowFrom = some(v1alpha1.Senders{{BucketRef: refTo("uploads")}}) })
+			edit(t, c, m.topic,
+				func(o *v1alpha1.SNSTopic) { o.Spec.AllowFrom = some(v1alpha1.Senders{{BucketRef: refTo("uploads")}}) })
 		case 2:
-			edit(t, c, m.bucket, func(b *v1alpha1.S3Bucket) { b.Spec.RequireTLS = []*bool{nil, new(true), new(false)}[r.IntN(3)] })
+			edit(t, c, m.bucket, func(b *v1alpha1.S3Bucket) {
+				b.Spec.RequireTLS = []*bool{
+					nil, new(true),
+					new(false),
+				}[r.IntN(3)]
+			})
 		case 3:
 			edit(t, c, m.bucket, func(b *v1alpha1.S3Bucket) {
 				b.Spec.Notifications = nil
 				for i := range r.IntN(3) {
-					b.Spec.Notifications = append(b.Spec.Notifications, v1alpha1.S3Notification{QueueRef: refTo("elsewhere"), Events: []string{"s3:ObjectCreated:Put"}, Prefix: fmt.Sprint(i, "/")})
+					b.Spec.Notifications = append(b.Spec.Notifications,
+						v1alpha1.S3Notification{
+							QueueRef: refTo("elsewhere"), Events: []string{"s3:ObjectCreated:Put"},
+							Prefix: fmt.Sprint(i, "/"),
+						})
 				}
 			})
 		}
@@ -248,13 +287,15 @@ func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 			if s := m.policyOfQueue(); s["Foreign"] == "" {
 				t.Fatalf("edit %d: the queue has %v", n, s)
 			}
-			if s := statements(t, topicAttributes(t, m.topic)["Policy"]); s["Foreign"] == "" || s["__default_statement_ID"] == "" {
+			if s := statements(t, topicAttributes(t, m.topic)["Policy"]); s["Foreign"] == "" ||
+				s["__default_statement_ID"] == "" {
 				t.Fatalf("edit %d: the topic has %v", n, s)
 			}
 			if s := statements(t, policyOfBucket()); s["Foreign"] == "" {
 				t.Fatalf("edit %d: the bucket has %v", n, s)
 			}
-			if all := others(); !slices.ContainsFunc(all, func(q s3types.QueueConfiguration) bool { return *q.Id == "foreign" }) {
+			if all := others(); !slices.ContainsFunc(all,
+				func(q s3types.QueueConfiguration) bool { return *q.Id == "foreign" }) {
 				t.Fatalf("edit %d: the bucket notifies %+v", n, all)
 			}
 		}
@@ -266,7 +307,10 @@ func TestAQueueTakesDeadLettersByReference(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	dead := queueOf(ns, "dead")
-	dead.Spec.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue", SourceQueueRefs: []v1alpha1.LocalRef{{Name: "orders"}}}
+	dead.Spec.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{
+		RedrivePermission: "byQueue",
+		SourceQueueRefs:   []v1alpha1.LocalRef{{Name: "orders"}},
+	}
 	createReady(t, c, dead)
 	if got := queueAttributes(t, dead)["RedriveAllowPolicy"]; strings.Contains(got, "allowAll") || got == "" {
 		t.Errorf("all may send to it: %q", got)
@@ -279,7 +323,8 @@ func TestAQueueTakesDeadLettersByReference(t *testing.T) {
 	})
 	stranger := deadLetters(ns, "stranger", "dead")
 	create(t, c, stranger)
-	if got := reason(t, c, stranger, v1alpha1.ReasonDeadLetterQueueMismatch); !strings.Contains(got.Message, "sourceQueueRefs") {
+	if got := reason(t, c, stranger, v1alpha1.ReasonDeadLetterQueueMismatch); !strings.Contains(got.Message,
+		"sourceQueueRefs") {
 		t.Error(got.Message)
 	}
 }
@@ -290,9 +335,13 @@ func TestAddressesAreSubscribedWhereAGuardrailNamesThem(t *testing.T) {
 	p := account(t, c, "250000000004")
 	o := topics.object(team(t, c), "news").(*v1alpha1.SNSTopic)
 	o.Spec.ProviderRef.Name = p.Name
-	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{Email: "ops@example.com"}, {HTTPS: "https://hooks.example.com/orders"}}
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{
+		{Email: "ops@example.com"},
+		{HTTPS: "https://hooks.example.com/orders"},
+	}
 	create(t, c, o)
-	if got := reason(t, c, o, v1alpha1.ReasonReferenceNotAllowed); !strings.Contains(got.Message, "allowedSubscribers") {
+	if got := reason(t, c, o, v1alpha1.ReasonReferenceNotAllowed); !strings.Contains(got.Message,
+		"allowedSubscribers") {
 		t.Error(got.Message)
 	}
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
@@ -300,11 +349,13 @@ func TestAddressesAreSubscribedWhereAGuardrailNamesThem(t *testing.T) {
 	})
 	ready(t, c, p)
 	wakeNow(t, c, o)
-	if got := reason(t, c, o, v1alpha1.ReasonWaitingForConfirmation); !strings.Contains(got.Message, "ops@example.com") {
+	if got := reason(t, c, o, v1alpha1.ReasonWaitingForConfirmation); !strings.Contains(got.Message,
+		"ops@example.com") {
 		t.Error(got.Message)
 	}
 	for _, address := range []string{"ops@example.com", "https://hooks.example.com/orders"} {
-		if err := world.Proxy.ConfirmSubscription(context.WithoutCancel(t.Context()), o.Status.ARN, address); err != nil {
+		if err := world.Proxy.ConfirmSubscription(context.WithoutCancel(t.Context()), o.Status.ARN,
+			address); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,25 +374,33 @@ func TestABucketThatWasThereGetsNoStatement(t *testing.T) {
 	b := bucketOf(team(t, c), "before")
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
 	api := outside(t, "test")
-	in := &s3.CreateBucketInput{Bucket: &b.Spec.BucketName, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: stack.Region}}
+	in := &s3.CreateBucketInput{
+		Bucket:                    &b.Spec.BucketName,
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: stack.Region},
+	}
 	if _, err := api.CreateBucket(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	_, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{
-		TagSet: []s3types.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)}},
-	}})
+	_, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{
+		Bucket: &b.Spec.BucketName,
+		Tagging: &s3types.Tagging{
+			TagSet: []s3types.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)}},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	createReady(t, c, b)
 	requestReconcile(t, c, b, "1")
 	ready(t, c, b)
-	if _, err := api.GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: &b.Spec.BucketName}); err == nil || !strings.Contains(err.Error(), "NoSuchBucketPolicy") {
+	if _, err := api.GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: &b.Spec.BucketName}); err == nil ||
+		!strings.Contains(err.Error(), "NoSuchBucketPolicy") {
 		t.Errorf("it has a policy: %v", err)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.RequireTLS = new(true) })
 	ready(t, c, b)
-	if out, err := api.GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: &b.Spec.BucketName}); err != nil || !strings.Contains(*out.Policy, "aws:SecureTransport") {
+	if out, err := api.GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: &b.Spec.BucketName}); err != nil ||
+		!strings.Contains(*out.Policy, "aws:SecureTransport") {
 		t.Errorf("%+v, %v", out, err)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.RequireTLS = nil })

@@ -37,8 +37,10 @@ func newMail(t *testing.T, c client.Client, ns string) mail {
 	m.queue.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("news")}, {BucketRef: refTo("uploads")}}
 	m.topic.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: refTo("inbox"), RawMessageDelivery: true}}
 	m.bucket.Spec.ForceDestroy = true
-	m.bucket.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("inbox"),
-		Events: []string{"s3:ObjectCreated:*"}, Prefix: "in/", Suffix: ".json"}}
+	m.bucket.Spec.Notifications = []v1alpha1.S3Notification{{
+		QueueRef: refTo("inbox"),
+		Events:   []string{"s3:ObjectCreated:*"}, Prefix: "in/", Suffix: ".json",
+	}}
 	return m
 }
 
@@ -136,8 +138,10 @@ func TestMessagesArriveFromWhomTheQueueNames(t *testing.T) {
 			other := topics.object(m.queue.Namespace, "other").(*v1alpha1.SNSTopic)
 			createReady(t, c, other)
 			if _, err := topicClient(t).Subscribe(t.Context(),
-				&sns.SubscribeInput{TopicArn: topicARN(other), Protocol: aws.String("sqs"),
-					Endpoint: &m.queue.Status.ARN}); err != nil {
+				&sns.SubscribeInput{
+					TopicArn: topicARN(other), Protocol: aws.String("sqs"),
+					Endpoint: &m.queue.Status.ARN,
+				}); err != nil {
 				t.Fatal(err)
 			}
 			m.publish(other.Status.ARN, "of another")
@@ -319,8 +323,10 @@ func TestS3SendsToNoFIFOQueue(t *testing.T) {
 	topic.Spec.FIFOTopic = true
 	create(t, c, topic)
 	b := bucketOf(ns, "uploads")
-	b.Spec.Notifications = []v1alpha1.S3Notification{{QueueRef: refTo("ordered"),
-		Events: []string{"s3:ObjectCreated:*"}}}
+	b.Spec.Notifications = []v1alpha1.S3Notification{{
+		QueueRef: refTo("ordered"),
+		Events:   []string{"s3:ObjectCreated:*"},
+	}}
 	create(t, c, b)
 	if got := reason(t, c, b, v1alpha1.ReasonQueueMismatch); !strings.Contains(got.Message, "FIFO queue") {
 		t.Error(got.Message)

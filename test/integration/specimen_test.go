@@ -111,7 +111,8 @@ var ours = v1alpha1.Tags{"team": "payments"}
 var buckets = register(specimen{
 	kind: "S3Bucket", service: "s3", stateful: true,
 	tagging: bucketTagging,
-	create:  "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"},
+	create:  "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1,
+	rest: []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.S3Bucket{ObjectMeta: meta1(ns, name), Spec: v1alpha1.S3BucketSpec{AWSSpec: sampleProvider()}}
 	},
@@ -143,7 +144,11 @@ var buckets = register(specimen{
 		{"notifications[].queueRef.name", `{"notifications":[{"queueRef":{"name":"nowhere"},"events":["s3:ObjectCreated:*"]}]}`, "WaitingForQueues", true},
 		{"notifications[].topicRef.name", `{"notifications":[{"topicRef":{"name":"nowhere"},"events":["s3:ObjectCreated:*"]}]}`, "WaitingForQueues", true},
 	},
-	plain: []string{"policy", "notifications[].prefix", "notifications[].suffix", "corsRules[].allowedHeaders[]", "corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]", "lifecycleRules[].id", "lifecycleRules[].prefix"},
+	plain: []string{
+		"policy", "notifications[].prefix", "notifications[].suffix", "corsRules[].allowedHeaders[]",
+		"corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]", "lifecycleRules[].id",
+		"lifecycleRules[].prefix",
+	},
 })
 
 // queueAPI acts behind the operator's back.

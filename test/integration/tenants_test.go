@@ -111,7 +111,10 @@ func (n *neighbour) trespasses() (all []trespass) {
 		{"SQSQueue", "allowFrom[].bucketRef.name", "nowhere", "theirs", "InSync", false},
 		{"SQSQueue", "allowFrom[].arn", noTopic, n.things["SNSTopic"].(*v1alpha1.SNSTopic).Status.ARN, no, false},
 		{"SNSTopic", "allowFrom[].bucketRef.name", "nowhere", "theirs", "InSync", false},
-		{"SNSTopic", "allowFrom[].arn", "arn:aws:events:eu-west-1:999999999999:rule/nowhere", "arn:aws:events:eu-west-1:123456789012:rule/theirs", no, false},
+		{
+			"SNSTopic", "allowFrom[].arn", "arn:aws:events:eu-west-1:999999999999:rule/nowhere",
+			"arn:aws:events:eu-west-1:123456789012:rule/theirs", no, false,
+		},
 		{"S3Bucket", "notifications[].queueRef.name", "nowhere", "theirs", "WaitingForQueues", false},
 		{"S3Bucket", "notifications[].topicRef.name", "nowhere", "theirs", "WaitingForQueues", false},
 		{"SNSTopic", "kmsMasterKeyId", noKey, n.kms, no, false},

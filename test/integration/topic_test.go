@@ -157,7 +157,8 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	if err := world.Proxy.ConfirmSubscription(t.Context(), o.Status.ARN, "ops@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err = topicClient(t).ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: topicARN(o)}); err != nil {
+	if left, err = topicClient(t).ListSubscriptionsByTopic(t.Context(),
+		&sns.ListSubscriptionsByTopicInput{TopicArn: topicARN(o)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := erase(t, c, o); err != nil {
@@ -176,7 +177,11 @@ func letInto(t *testing.T, q *v1alpha1.SQSQueue, topic string) {
 	t.Helper()
 	policy := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage","Resource":"` + q.Status.ARN +
 		`","Condition":{"ArnEquals":{"aws:SourceArn":"` + topic + `"}}}]}`
-	if _, err := queueAPI(t).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &q.Status.QueueURL, Attributes: map[string]string{"Policy": policy}}); err != nil {
+	if _, err := queueAPI(t).SetQueueAttributes(t.Context(),
+		&sqs.SetQueueAttributesInput{
+			QueueUrl:   &q.Status.QueueURL,
+			Attributes: map[string]string{"Policy": policy},
+		}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -199,11 +204,12 @@ func TestFIFOTopicsAndTheirRules(t *testing.T) {
 	}
 	twice := v1alpha1.SNSSubscription{QueueRef: &v1alpha1.LocalRef{Name: "orders"}}
 	for wrong, change := range map[string]func(*v1alpha1.SNSTopicSpec){
-		"needs fifoTopic":                  func(s *v1alpha1.SNSTopicSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
-		"ends in .fifo":                    func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "plain.fifo" },
-		"name of a FIFO topic":             func(s *v1alpha1.SNSTopicSpec) { s.TopicName, s.FIFOTopic = "plain", true },
-		"use letters, digits":              func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "a b" },
-		"name each queue and address once": func(s *v1alpha1.SNSTopicSpec) { s.Subscriptions = []v1alpha1.SNSSubscription{twice, twice} },
+		"needs fifoTopic":      func(s *v1alpha1.SNSTopicSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
+		"ends in .fifo":        func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "plain.fifo" },
+		"name of a FIFO topic": func(s *v1alpha1.SNSTopicSpec) { s.TopicName, s.FIFOTopic = "plain", true },
+		"use letters, digits":  func(s *v1alpha1.SNSTopicSpec) { s.TopicName = "a b" },
+		"name each queue and address " +
+			"once": func(s *v1alpha1.SNSTopicSpec) { s.Subscriptions = []v1alpha1.SNSSubscription{twice, twice} },
 	} {
 		bad := topics.object(o.Namespace, "bad").(*v1alpha1.SNSTopic)
 		change(&bad.Spec)

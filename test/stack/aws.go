@@ -54,7 +54,10 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	}
 	err = s.run(ctx, process.Spec{
 		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Python)),
-		Args:  []string{filepath.Join(s.opts.Root, filepath.FromSlash(build.MotoServer)), "-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
+		Args: []string{
+			filepath.Join(s.opts.Root, filepath.FromSlash(build.MotoServer)), "-H", "127.0.0.1", "-p",
+			strconv.Itoa(s.ports.moto),
+		},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
 	if err != nil || !s.opts.WorkloadIdentity {

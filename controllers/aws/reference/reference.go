@@ -137,7 +137,8 @@ func names(s *cloud.Session, r external.Reference, list []string) bool {
 		return k.canonical(s, name)
 	}
 	return slices.ContainsFunc(list, func(entry string) bool {
-		return entry == all || same(entry) == same(r.Name) || k.patterns && r.Name != all && guardrails.Matches(entry, same(r.Name))
+		return entry == all || same(entry) == same(r.Name) ||
+			k.patterns && r.Name != all && guardrails.Matches(entry, same(r.Name))
 	})
 }
 

@@ -47,7 +47,8 @@ type bucket struct {
 // Bucket adapts S3Bucket.
 func Bucket(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
 	return bucket{
-		session: session, api: clientFor(session), tagging: taggingFor(session), former: new(string), made: new(made), kube: kube,
+		session: session, api: clientFor(session), tagging: taggingFor(session), former: new(string), made: new(made),
+		kube:      kube,
 		receivers: receiversFor(session), to: new(destinations),
 	}
 }

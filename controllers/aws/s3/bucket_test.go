@@ -21,10 +21,13 @@ import (
 )
 
 func adapter(f *fakeS3) bucket {
-	return bucket{api: f, tagging: &tagging{}, former: new(string), made: new(made), to: new(destinations), session: &cloud.Session{
-		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
-		Identity: cloud.Identity{Cluster: "cluster", Kind: "S3Bucket", NamespaceUID: "ns-uid"},
-	}}
+	return bucket{
+		api: f, tagging: &tagging{}, former: new(string), made: new(made), to: new(destinations),
+		session: &cloud.Session{
+			Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
+			Identity: cloud.Identity{Cluster: "cluster", Kind: "S3Bucket", NamespaceUID: "ns-uid"},
+		},
+	}
 }
 
 func object() *v1alpha1.S3Bucket {

@@ -59,7 +59,8 @@ func (b bucket) closeNew(ctx context.Context, obj *v1alpha1.S3Bucket, t target, 
 	}
 	b.made.note("")
 	want := bucketPolicy{tls: true}
-	if !standsForAWS(b.session) || obj.Spec.RequireTLS != nil && !*obj.Spec.RequireTLS || policyFeature.put(ctx, t, want) == nil {
+	if !standsForAWS(b.session) || obj.Spec.RequireTLS != nil && !*obj.Spec.RequireTLS ||
+		policyFeature.put(ctx, t, want) == nil {
 		return
 	}
 	b.made.known = false

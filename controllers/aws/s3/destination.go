@@ -33,7 +33,7 @@ func receiversFor(session *cloud.Session) receivers {
 // destinations are what this pass knows of those who are to be notified.
 type destinations struct {
 	own []notification
-	// hoped for are those that S3 would refuse to add now: who gets them is not there yet, or does not let the bucket send
+	// hopedFor are those that S3 would refuse to add now: who gets them is not there yet, or does not let the bucket send
 	// yet. Those that S3 has stay: in a cluster that was restored every object is about to come, and messages go on.
 	hopedFor []notification
 	rest     error // what is waited for
@@ -109,9 +109,11 @@ func (b bucket) queue(ctx context.Context, namespace, name string) (senders.Rece
 	to := senders.OfQueue(queue, b.receivers.queue)
 	switch {
 	case queue.Spec.FIFOQueue:
-		return to, engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, to which S3 sends nothing; choose a standard queue", name)
+		return to, engine.Blocked(v1alpha1.ReasonQueueMismatch,
+			"the queue %s is a FIFO queue, to which S3 sends nothing; choose a standard queue", name)
 	case to.ARN == "":
-		to.ARN = cmp.Or(b.named("sqs", queue.Spec.QueueName), b.missing("sqs", namespace, name, attributes.LongestQueueName).ARN)
+		to.ARN = cmp.Or(b.named("sqs", queue.Spec.QueueName),
+			b.missing("sqs", namespace, name, attributes.LongestQueueName).ARN)
 		return to, engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "the queue %s is not there yet", name)
 	}
 	return to, b.beside(to, queue.Status.AccountID, queue.Status.Region)
@@ -124,14 +126,18 @@ func (b bucket) topic(ctx context.Context, namespace, name string) (senders.Rece
 	if err != nil {
 		return senders.Receiver{}, err
 	}
-	to, missing := senders.OfTopic(topic, b.receivers.topic), b.missing("sns", namespace, name, attributes.LongestTopicName)
+	to, missing := senders.OfTopic(topic, b.receivers.topic),
+		b.missing("sns", namespace, name, attributes.LongestTopicName)
 	switch {
 	case !found:
-		return missing, engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "there is no SNSTopic %s in this namespace yet; request it, or change spec.notifications", name)
+		return missing, engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute,
+			"there is no SNSTopic %s in this namespace yet; request it, or change spec.notifications", name)
 	case external.ObserveOnly(topic):
-		return to, engine.Blocked(v1alpha1.ReasonQueueMismatch, "the SNSTopic %s only observes a topic that was created elsewhere; choose one that Portico manages", name)
+		return to, engine.Blocked(v1alpha1.ReasonQueueMismatch,
+			"the SNSTopic %s only observes a topic that was created elsewhere; choose one that Portico manages", name)
 	case topic.Spec.FIFOTopic:
-		return to, engine.Blocked(v1alpha1.ReasonQueueMismatch, "the topic %s is a FIFO topic, to which S3 sends nothing; choose a standard topic", name)
+		return to, engine.Blocked(v1alpha1.ReasonQueueMismatch,
+			"the topic %s is a FIFO topic, to which S3 sends nothing; choose a standard topic", name)
 	case to.ARN == "":
 		to.ARN = cmp.Or(b.named("sns", topic.Spec.TopicName), missing.ARN)
 		return to, engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "the topic %s is not there yet", name)
@@ -158,6 +164,7 @@ func (b bucket) beside(to senders.Receiver, account, region string) error {
 	if account == b.session.AccountID && region == b.session.Config.Region {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonQueueMismatch, "%s %s is in account %s and region %s, and must be where the bucket is: %s, %s",
+	return engine.Blocked(v1alpha1.ReasonQueueMismatch,
+		"%s %s is in account %s and region %s, and must be where the bucket is: %s, %s",
 		to.Kind, to.Name, account, region, b.session.AccountID, b.session.Config.Region)
 }

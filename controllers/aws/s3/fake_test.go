@@ -313,12 +313,15 @@ func (f *fakeS3) DeleteBucketPolicy(context.Context, *s3.DeleteBucketPolicyInput
 func (f *fakeS3) GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput, ...opt) (*s3.GetBucketNotificationConfigurationOutput, error) {
 	return &s3.GetBucketNotificationConfigurationOutput{
 		QueueConfigurations: f.notified.QueueConfigurations, TopicConfigurations: f.notified.TopicConfigurations,
-		LambdaFunctionConfigurations: f.notified.LambdaFunctionConfigurations, EventBridgeConfiguration: f.notified.EventBridgeConfiguration,
+		LambdaFunctionConfigurations: f.notified.LambdaFunctionConfigurations,
+		EventBridgeConfiguration:     f.notified.EventBridgeConfiguration,
 	}, f.read("GetBucketNotificationConfiguration")
 }
 
 func (f *fakeS3) PutBucketNotificationConfiguration(_ context.Context, in *s3.PutBucketNotificationConfigurationInput, _ ...opt) (*s3.PutBucketNotificationConfigurationOutput, error) {
-	return &s3.PutBucketNotificationConfigurationOutput{}, f.write("PutBucketNotificationConfiguration", func() error { f.notified = *in.NotificationConfiguration; return nil })
+	return &s3.PutBucketNotificationConfigurationOutput{},
+		f.write("PutBucketNotificationConfiguration",
+			func() error { f.notified = *in.NotificationConfiguration; return nil })
 }
 
 func (f *fakeS3) GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (*s3.GetPublicAccessBlockOutput, error) {

@@ -178,8 +178,10 @@ func (v notified) configuration() *s3types.NotificationConfiguration {
 // filter returns what the keys of objects have to begin and end with, nil for any.
 func (n notification) filter() *s3types.NotificationConfigurationFilter {
 	var rules []s3types.FilterRule
-	for name, value := range map[s3types.FilterRuleName]string{s3types.FilterRuleNamePrefix: n.Prefix,
-		s3types.FilterRuleNameSuffix: n.Suffix} {
+	for name, value := range map[s3types.FilterRuleName]string{
+		s3types.FilterRuleNamePrefix: n.Prefix,
+		s3types.FilterRuleNameSuffix: n.Suffix,
+	} {
 		if value != "" {
 			rules = append(rules, s3types.FilterRule{Name: name, Value: aws.String(value)})
 		}

@@ -76,7 +76,10 @@ var policyFeature = typedFeature[bucketPolicy]{
 			t.made.known = false
 			return divided(t.made.policy, *t.arn), nil
 		}
-		out, err := t.api.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		out, err := t.api.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{
+			Bucket:              t.bucket,
+			ExpectedBucketOwner: t.account,
+		})
 		if cloud.HasCode(err, "NoSuchBucketPolicy") {
 			return bucketPolicy{}, nil
 		}
@@ -89,9 +92,13 @@ var policyFeature = typedFeature[bucketPolicy]{
 	put: func(ctx context.Context, t target, v bucketPolicy) (err error) {
 		text := v.document(*t.arn)
 		if text == "" {
-			_, err = t.api.DeleteBucketPolicy(ctx, &s3.DeleteBucketPolicyInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+			_, err = t.api.DeleteBucketPolicy(ctx,
+				&s3.DeleteBucketPolicyInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		} else {
-			_, err = t.api.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: t.bucket, ExpectedBucketOwner: t.account, Policy: &text})
+			_, err = t.api.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{
+				Bucket:              t.bucket,
+				ExpectedBucketOwner: t.account, Policy: &text,
+			})
 		}
 		if err == nil {
 			t.made.note(text)
@@ -122,8 +129,10 @@ var policyFeature = typedFeature[bucketPolicy]{
 
 // needed are the operator's own calls that a bucket's policy can deny it.
 var needed = []string{
-	"s3:GetBucketTagging", "s3:PutBucketTagging", "s3:GetBucketPublicAccessBlock", "s3:PutBucketPublicAccessBlock", "s3:GetBucketPolicy",
-	"s3:PutBucketPolicy", "s3:DeleteBucketPolicy", "s3:DeleteBucket", "s3:GetBucketNotification", "s3:PutBucketNotification",
+	"s3:GetBucketTagging", "s3:PutBucketTagging", "s3:GetBucketPublicAccessBlock", "s3:PutBucketPublicAccessBlock",
+	"s3:GetBucketPolicy",
+	"s3:PutBucketPolicy", "s3:DeleteBucketPolicy", "s3:DeleteBucket", "s3:GetBucketNotification",
+	"s3:PutBucketNotification",
 	"s3:ListTagsForResource", "s3:TagResource", "s3:UntagResource",
 }
 
@@ -152,7 +161,8 @@ type tlsStatement struct {
 // requireTLS returns the statement for a bucket, as a policy.
 func requireTLS(arn string) string {
 	return iampolicy.Of(tlsStatement{
-		Sid: iampolicy.Own + "RequireTLS", Effect: "Deny", Principal: "*", Action: "s3:*", Resource: []string{arn, arn + "/*"},
+		Sid: iampolicy.Own + "RequireTLS", Effect: "Deny", Principal: "*", Action: "s3:*",
+		Resource:  []string{arn, arn + "/*"},
 		Condition: map[string]map[string]string{"Bool": {"aws:SecureTransport": "false"}},
 	})
 }

@@ -52,7 +52,8 @@ func TestANameOnlyBucketReadsOnlyItsTagsBetweenAudits(t *testing.T) {
 	if got, reason := looks(t, f, b, false); reason != "" || !slices.Equal(got, []string{"GetBucketTagging"}) {
 		t.Errorf("%s; called %v", reason, got)
 	}
-	if got, reason := looks(t, f, b, true); reason != "" || !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
+	if got, reason := looks(t, f, b, true); reason != "" ||
+		!slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock", "GetBucketPolicy"}) {
 		t.Errorf("%s; an audit called %v", reason, got)
 	}
 }
@@ -180,7 +181,10 @@ func TestWhatAServerLacksIsNamed(t *testing.T) {
 // A new bucket refuses requests without TLS at the cost of one call more, and again once an audit finds that open.
 func TestANewBucketRequiresTLS(t *testing.T) {
 	f, b := created(t)
-	if want := []string{"GetBucketTagging", "CreateBucket", "PutBucketPolicy", "GetBucketTagging"}; !slices.Equal(f.calls, want) {
+	if want := []string{
+		"GetBucketTagging", "CreateBucket", "PutBucketPolicy",
+		"GetBucketTagging",
+	}; !slices.Equal(f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
 	policy := f.policy
@@ -201,7 +205,8 @@ func TestANewBucketRequiresTLS(t *testing.T) {
 // A bucket of an earlier version keeps the policy that it has, and costs no call more.
 func TestAnOlderBucketGetsNoStatementByItself(t *testing.T) {
 	f, b := created(t)
-	f.policy, b.Status.SafeFields = "", slices.DeleteFunc(b.Status.SafeFields, func(path string) bool { return path == tlsPath })
+	f.policy, b.Status.SafeFields = "", slices.DeleteFunc(b.Status.SafeFields,
+		func(path string) bool { return path == tlsPath })
 	got, reason := looks(t, f, b, true)
 	if reason != "" || f.policy != "" || !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock"}) {
 		t.Errorf("%s; policy %q, called %v", reason, f.policy, got)
@@ -217,7 +222,8 @@ func TestStatementsOfOthersInABucketStay(t *testing.T) {
 	for _, on := range []bool{true, false, true} {
 		b.Spec.RequireTLS = aws.Bool(on)
 		b.Generation++
-		if _, reason := looks(t, f, b, false); reason != "" || !strings.Contains(f.policy, theirs) || strings.Contains(f.policy, "RequireTLS") != on {
+		if _, reason := looks(t, f, b, false); reason != "" || !strings.Contains(f.policy, theirs) ||
+			strings.Contains(f.policy, "RequireTLS") != on {
 			t.Errorf("%s; requireTLS %v: %s", reason, on, f.policy)
 		}
 	}

@@ -25,15 +25,17 @@ func TestSendersThatAreAboutToComeStayLetIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := &cloud.Session{
-		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws", Identity: cloud.Identity{Cluster: "c"},
+		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
+		Identity: cloud.Identity{Cluster: "c"},
 	}
 	at := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "shop", Name: name} }
 	news, docs := &v1alpha1.SNSTopic{ObjectMeta: at("news")}, &v1alpha1.S3Bucket{ObjectMeta: at("docs")}
 	named := &v1alpha1.S3Bucket{ObjectMeta: at("named"), Spec: v1alpha1.S3BucketSpec{BucketName: "pictures"}}
 	objects := []client.Object{news, docs, named}
 	arns := map[string]string{
-		"news":    "arn:aws:sns:eu-west-1:111122223333:" + session.Identity.GeneratedName(news, 256),
-		"gone":    "arn:aws:sns:eu-west-1:111122223333:" + session.Identity.GeneratedName(&metav1.ObjectMeta{Namespace: "shop", Name: "gone"}, 256),
+		"news": "arn:aws:sns:eu-west-1:111122223333:" + session.Identity.GeneratedName(news, 256),
+		"gone": "arn:aws:sns:eu-west-1:111122223333:" +
+			session.Identity.GeneratedName(&metav1.ObjectMeta{Namespace: "shop", Name: "gone"}, 256),
 		"closed":  "arn:aws:sns:eu-west-1:111122223333:closed",
 		"docs":    "arn:aws:s3:::" + session.Identity.GeneratedBucketName(docs, 63),
 		"named":   "arn:aws:s3:::pictures",

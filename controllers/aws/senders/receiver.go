@@ -50,7 +50,9 @@ func (r Receiver) LetsIn(ctx context.Context, source iampolicy.Source, ref v1alp
 	case slices.Contains(r.Allowed, source.ARN):
 		return nil
 	case declared:
-		return engine.Wait(v1alpha1.ReasonNotLetIn, time.Minute, "the %s %s does not let this object send yet, and drops its messages until it does; the status of %[2]s says why", r.Kind, r.Name)
+		return engine.Wait(v1alpha1.ReasonNotLetIn, time.Minute,
+			"the %s %s does not let this object send yet, and drops its messages until it does; the status of %[2]s "+
+				"says why", r.Kind, r.Name)
 	}
 	policy, err := r.Policy(ctx)
 	if err != nil { // it is another object's, which says what is wrong there
@@ -65,7 +67,9 @@ func (r Receiver) LetsIn(ctx context.Context, source iampolicy.Source, ref v1alp
 	if ref.BucketRef != nil {
 		field = "bucketRef"
 	}
-	return engine.Blocked(v1alpha1.ReasonNotLetIn, "the %s %s does not let this object send, and drops its messages. Add an entry with %s to spec.allowFrom of %[2]s", r.Kind, r.Name, field)
+	return engine.Blocked(v1alpha1.ReasonNotLetIn,
+		"the %s %s does not let this object send, and drops its messages. Add an entry with %s to spec.allowFrom of "+
+			"%[2]s", r.Kind, r.Name, field)
 }
 
 func same(a, b *v1alpha1.LocalRef) bool { return a != nil && b != nil && a.Name == b.Name }

@@ -153,28 +153,37 @@ func (f *Found) add(ctx context.Context, kube external.Kube, session *cloud.Sess
 	switch {
 	case s.TopicRef != nil:
 		topic := &v1alpha1.SNSTopic{}
-		there, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: s.TopicRef.Name}, topic)
+		there, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: s.TopicRef.Name},
+			topic)
 		switch {
 		case topic.Status.ARN != "":
 			f.Sources = append(f.Sources, iampolicy.Source{ARN: topic.Status.ARN})
 		case there:
-			name := cmp.Or(topic.Spec.TopicName, attributes.GeneratedName(session, topic, attributes.LongestTopicName, topic.Spec.FIFOTopic))
+			name := cmp.Or(topic.Spec.TopicName, attributes.GeneratedName(session, topic, attributes.LongestTopicName,
+				topic.Spec.FIFOTopic))
 			f.coming = append(f.coming, iampolicy.Source{ARN: session.ARN("sns", name)})
 		}
 		return err
 	case s.BucketRef != nil:
 		bucket := &v1alpha1.S3Bucket{}
-		there, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: s.BucketRef.Name}, bucket)
+		there, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: s.BucketRef.Name},
+			bucket)
 		names, id := []string{bucket.Spec.BucketName}, session.Identity
 		if bucket.Spec.BucketName == "" {
-			names = []string{id.GeneratedBucketName(bucket, cloud.LongestBucketName), id.GeneratedName(bucket, cloud.LongestBucketName)}
+			names = []string{
+				id.GeneratedBucketName(bucket, cloud.LongestBucketName),
+				id.GeneratedName(bucket, cloud.LongestBucketName),
+			}
 		}
 		switch {
 		case bucket.Status.ARN != "":
 			f.Sources = append(f.Sources, iampolicy.Source{ARN: bucket.Status.ARN, Account: bucket.Status.AccountID})
 		case there:
 			for _, name := range names {
-				f.coming = append(f.coming, iampolicy.Source{ARN: "arn:" + session.Partition + ":s3:::" + name, Account: session.AccountID})
+				f.coming = append(f.coming, iampolicy.Source{
+					ARN:     "arn:" + session.Partition + ":s3:::" + name,
+					Account: session.AccountID,
+				})
 			}
 		}
 		return err
@@ -237,11 +246,15 @@ func Refuse(policy string, session *cloud.Session, needed []string) error {
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "spec.policy: %v. Correct it", err)
 	}
 	if p.HasOwnSid() {
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "spec.policy: Sids that begin with %s are those of statements that Portico writes by other fields. Choose other Sids", iampolicy.Own)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec,
+			"spec.policy: Sids that begin with %s are those of statements that Portico writes by other fields. "+
+				"Choose other Sids", iampolicy.Own)
 	}
 	if found := p.LocksOut(needed, iampolicy.Caller{Account: session.AccountID, ARN: session.CallerARN}); found != nil {
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "spec.policy: its statement %s denies everybody, Portico too, %s: nobody could change or delete it here any more. "+
-			"Deny single actions that applications make, or only calls without TLS (aws:SecureTransport false); the policy is not written", found.Statement, found.Action)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec,
+			"spec.policy: its statement %s denies everybody, Portico too, %s: nobody could change or delete it here "+
+				"any more. Deny single actions that applications make, or only calls without TLS (aws:SecureTransport false); the "+
+				"policy is not written", found.Statement, found.Action)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func TestStatementsOfOthersSurviveEveryChange(t *testing.T) {
 		}
 		var sources []iampolicy.Source
 		for i := range lot.IntN(4) {
-			sources = append(sources, iampolicy.Source{ARN: fmt.Sprintf("%s%d", topic, i)}, iampolicy.Source{ARN: fmt.Sprintf("arn:aws:s3:::b%d", i), Account: "111122223333"})
+			sources = append(sources, iampolicy.Source{ARN: fmt.Sprintf("%s%d", topic, i)},
+				iampolicy.Source{ARN: fmt.Sprintf("arn:aws:s3:::b%d", i), Account: "111122223333"})
 		}
 		have := maps.Clone(in)
 		senders.Divide(have)
@@ -63,12 +64,17 @@ func TestStatementsOfOthersSurviveEveryChange(t *testing.T) {
 
 // A bucket of the same name in another account does not send.
 func TestABucketOfAnotherAccountIsNotLetIn(t *testing.T) {
-	p, err := iampolicy.Parse(iampolicy.LetIn("sqs:SendMessage", queue, []iampolicy.Source{{ARN: "arn:aws:s3:::docs", Account: "111122223333"}}))
+	p, err := iampolicy.Parse(iampolicy.LetIn("sqs:SendMessage", queue,
+		[]iampolicy.Source{{ARN: "arn:aws:s3:::docs", Account: "111122223333"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for account, want := range map[string]iampolicy.Answer{"111122223333": iampolicy.Yes, "444455556666": iampolicy.No} {
-		if got := p.Admits(iampolicy.Source{ARN: "arn:aws:s3:::docs", Account: account}.Request("sqs:SendMessage", queue)); got != want {
+	for account, want := range map[string]iampolicy.Answer{
+		"111122223333": iampolicy.Yes,
+		"444455556666": iampolicy.No,
+	} {
+		if got := p.Admits(iampolicy.Source{ARN: "arn:aws:s3:::docs", Account: account}.Request("sqs:SendMessage",
+			queue)); got != want {
 			t.Errorf("account %s: %d, want %d", account, got, want)
 		}
 	}
@@ -81,15 +87,27 @@ func TestAKeyThatKeepsSendersOut(t *testing.T) {
 		keys senderstest.Keys
 		says string // in the error; empty: none
 	}{
-		"none":                      {"", senderstest.Keys{Policy: "{}"}, ""},
-		"AWS's own":                 {"alias/aws/sqs", senderstest.Keys{}, "alias/aws/sqs is AWS's own"},
-		"AWS's own, by its ARN":     {"arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs", senderstest.Keys{}, "alias/aws/sqs is AWS's own"},
+		"none":      {"", senderstest.Keys{Policy: "{}"}, ""},
+		"AWS's own": {"alias/aws/sqs", senderstest.Keys{}, "alias/aws/sqs is AWS's own"},
+		"AWS's own, by its ARN": {
+			"arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs",
+			senderstest.Keys{},
+			"alias/aws/sqs is AWS's own",
+		},
 		"one that lets SNS in":      {"alias/x", senderstest.Keys{Policy: open + `}}`}, ""},
 		"one for another topic":     {"alias/x", senderstest.Keys{Policy: open + `,"Condition":{"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:other"}}}}`}, "does not let sns.amazonaws.com do kms:GenerateDataKey"},
 		"one for the account alone": {"alias/x", senderstest.Keys{Policy: `{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"kms:*","Resource":"*"}}`}, "does not let sns.amazonaws.com"},
 		"by a condition of KMS":     {"alias/x", senderstest.Keys{Policy: open + `,"Condition":{"StringEquals":{"kms:EncryptionContext:x":"y"}}}}`}, ""},
-		"one that cannot be read":   {"alias/x", senderstest.Keys{Fail: &smithy.GenericAPIError{Code: "AccessDeniedException"}}, ""},
-		"KMS does not answer":       {"alias/x", senderstest.Keys{Fail: &smithy.GenericAPIError{Code: "InternalError"}}, ""},
+		"one that cannot be read": {
+			"alias/x",
+			senderstest.Keys{Fail: &smithy.GenericAPIError{Code: "AccessDeniedException"}},
+			"",
+		},
+		"KMS does not answer": {
+			"alias/x",
+			senderstest.Keys{Fail: &smithy.GenericAPIError{Code: "InternalError"}},
+			"",
+		},
 	} {
 		err := (&senders.Found{Sources: []iampolicy.Source{{ARN: topic}}}).CheckKey(t.Context(), row.keys, row.key)
 		if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {

@@ -85,7 +85,8 @@ func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) 
 		return "", err
 	}
 	if queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic {
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
+		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch,
+			"the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
 	}
 	arn, err := queueLookup.ARN(t.Session, queue)
 	if err != nil {
@@ -103,7 +104,8 @@ type queueReader interface {
 // letIn returns an error if the queue drops what the topic sends.
 func (t *topic) letIn(ctx context.Context, obj *v1alpha1.SNSTopic, queue *v1alpha1.SQSQueue) error {
 	source := iampolicy.Source{ARN: t.arn(obj)} // which follows from the name, before the topic is there
-	err := senders.OfQueue(queue, t.queues.Policy).LetsIn(ctx, source, v1alpha1.Sender{TopicRef: &v1alpha1.LocalRef{Name: obj.Name}})
+	err := senders.OfQueue(queue, t.queues.Policy).LetsIn(ctx, source,
+		v1alpha1.Sender{TopicRef: &v1alpha1.LocalRef{Name: obj.Name}})
 	if err == nil {
 		return nil
 	}

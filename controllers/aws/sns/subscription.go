@@ -159,7 +159,10 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 			return err
 		}
 		raw, _ := strconv.ParseBool(out.Attributes["RawMessageDelivery"]) // SNS lists it always
-		all[subscribed+s.address] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"]), ""}.scoped(out.Attributes["FilterPolicyScope"]))
+		all[subscribed+s.address] = external.JSON(delivery{
+			raw, normalFilter(out.Attributes["FilterPolicy"]),
+			"",
+		}.scoped(out.Attributes["FilterPolicyScope"]))
 		all[idOf+s.address] = s.arn
 	}
 	return t.note(t.unconfirmed(all))
@@ -179,14 +182,17 @@ func (t *topic) unconfirmed(all map[string]string) error {
 	if len(open) == 0 {
 		return nil
 	}
-	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Minute, "SNS has asked %s to confirm the subscription, and sends nothing there before: "+
-		"a mail has a link for that, and what answers at an HTTPS address has to open the SubscribeURL of the message", strings.Join(open, ", ")))
+	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Minute,
+		"SNS has asked %s to confirm the subscription, and sends nothing there before: "+
+			"a mail has a link for that, and what answers at an HTTPS address has to open the SubscribeURL of the message",
+		strings.Join(open, ", ")))
 }
 
 // stillAsked says of an address that is not wanted any more why it cannot be unsubscribed.
 func stillAsked(address string) error {
-	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Hour, "SNS still asks %s whether it wants the messages, and lets nobody withdraw that. "+
-		"If it confirms, Portico unsubscribes it; if not, SNS forgets it after two days", address))
+	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Hour,
+		"SNS still asks %s whether it wants the messages, and lets nobody withdraw that. "+
+			"If it confirms, Portico unsubscribes it; if not, SNS forgets it after two days", address))
 }
 
 // setSubscription returns the calls that make a change to a subscription: SNS takes one attribute at a time.
@@ -198,7 +204,8 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 	whole := external.Describe([]external.Change{c})
 	switch {
 	case c.From == unanswered:
-		return []external.Action{action("Unsubscribe", whole, func(context.Context) error { return stillAsked(address) })}
+		return []external.Action{action("Unsubscribe", whole,
+			func(context.Context) error { return stillAsked(address) })}
 	case c.To == "":
 		return []external.Action{action("Unsubscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Unsubscribe(ctx, &sns.UnsubscribeInput{SubscriptionArn: &id})
@@ -207,7 +214,8 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 	case c.From == "":
 		subscribe := action("Subscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Subscribe(ctx, &sns.SubscribeInput{
-				TopicArn: &seen.ID, Protocol: aws.String(protocol(address)), Endpoint: &address, ReturnSubscriptionArn: true, Attributes: t.settings(address, c),
+				TopicArn: &seen.ID, Protocol: aws.String(protocol(address)), Endpoint: &address,
+				ReturnSubscriptionArn: true, Attributes: t.settings(address, c),
 			})
 			return cloud.Explain(err)
 		})
@@ -216,7 +224,11 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 		}
 		return []external.Action{subscribe}
 	}
-	var actions []external.Action
+	return t.changeSubscription(id, address, c)
+}
+
+// changeSubscription returns the calls that change the settings of a subscription.
+func (t *topic) changeSubscription(id, address string, c external.Change) (actions []external.Action) {
 	set := t.settings(address, c)
 	names := slices.Sorted(maps.Keys(set))
 	if set["FilterPolicyScope"] == byBody { // before a filter that only bodies take
@@ -225,10 +237,13 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 	for _, name := range names {
 		in := &sns.SetSubscriptionAttributesInput{SubscriptionArn: &id, AttributeName: &name, AttributeValue: aws.String(set[name])}
 		why := fmt.Sprintf("%s, %s → %s", c.Path, name, external.OrNone(set[name]))
-		actions = append(actions, action("SetSubscriptionAttributes", why, func(ctx context.Context) error {
+		do := func(ctx context.Context) error {
 			_, err := t.api.SetSubscriptionAttributes(ctx, in)
 			return cloud.Explain(err)
-		}))
+		}
+		actions = append(actions, external.Action{
+			Name: "SetSubscriptionAttributes", Why: why, Changes: []external.Change{c}, Do: do,
+		})
 	}
 	return actions
 }
@@ -270,7 +285,10 @@ func (t *topic) made(seen *topicState) (all []v1alpha1.SNSSubscriptionStatus) {
 		id, there := seen.Attributes[idOf+to.address], seen.Attributes[subscribed+to.address] != ""
 		switch {
 		case to.queue != "" && id != "":
-			all = append(all, v1alpha1.SNSSubscriptionStatus{Queue: to.queue, QueueARN: to.address, SubscriptionARN: id})
+			all = append(all, v1alpha1.SNSSubscriptionStatus{
+				Queue: to.queue, QueueARN: to.address,
+				SubscriptionARN: id,
+			})
 		case to.queue == "" && there:
 			all = append(all, v1alpha1.SNSSubscriptionStatus{Address: to.address, SubscriptionARN: id})
 		}

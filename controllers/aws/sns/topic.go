@@ -78,9 +78,10 @@ func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 			},
 		},
 		{
-			Name: senders.Rest, Path: senders.RestPath, Normal: iampolicy.Normal, Default: defaultPolicy(t.arn(obj), t.Session.AccountID),
-			Want:   external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.Policy }),
-			Refuse: func(policy string) error { return senders.Refuse(policy, t.Session, needed) },
+			Name: senders.Rest, Path: senders.RestPath, Normal: iampolicy.Normal,
+			Default: defaultPolicy(t.arn(obj), t.Session.AccountID),
+			Want:    external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.Policy }),
+			Refuse:  func(policy string) error { return senders.Refuse(policy, t.Session, needed) },
 		},
 	}, t.subscriptions(obj)...)
 }
@@ -117,7 +118,7 @@ func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 	s.TopicName, s.Region, s.AccountID = t.name(obj), t.Session.Config.Region, t.Session.AccountID
 }
 
-// set makes one call for each change: SNS takes one attribute at a time. Both parts of the policy are one.
+// set makes one call for each change: SNS takes one attribute at a time.
 func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) (actions []external.Action) {
 	for _, c := range changes {
 		for name := range t.NamesOf(obj, []external.Change{c}) { // one
@@ -135,7 +136,8 @@ func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external
 func (t *topic) setOne(obj *v1alpha1.SNSTopic, seen *topicState, c external.Change) external.Action {
 	set, all := t.NamesOf(obj, []external.Change{c}), []external.Change{c}
 	action := external.Action{
-		Name: "SetTopicAttributes", Why: external.Describe(all), Changes: all, References: t.references(obj, set, seen.Attributes),
+		Name: "SetTopicAttributes", Why: external.Describe(all), Changes: all,
+		References: t.references(obj, set, seen.Attributes),
 		Do: func(ctx context.Context) error {
 			whole := maps.Clone(set)
 			senders.Compose(whole, seen.Attributes)
@@ -220,7 +222,9 @@ func (t *topic) Delete(ctx context.Context, obj *v1alpha1.SNSTopic, seen *topicS
 	mine := external.ManagedBy(obj).Below(subscriptionPath)
 	for _, s := range all {
 		if s.arn != "" && !slices.Contains(mine, t.path(s.address)) {
-			return false, engine.Blocked(v1alpha1.ReasonSubscribedTo, "others have subscribed to the topic %s, such as %s; nothing was deleted. Have them unsubscribe, or set spec.deletionPolicy to Retain or Orphan to keep it", t.name(obj), s.address)
+			return false, engine.Blocked(v1alpha1.ReasonSubscribedTo,
+				"others have subscribed to the topic %s, such as %s; nothing was deleted. Have them unsubscribe, or "+
+					"set spec.deletionPolicy to Retain or Orphan to keep it", t.name(obj), s.address)
 		}
 	}
 	return t.Adapter.Delete(ctx, obj, seen)

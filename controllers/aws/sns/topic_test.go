@@ -47,7 +47,8 @@ func adapter(tb testing.TB, f *fakeSNS, queues ...client.Object) *topic {
 		Config: aws.Config{Region: "eu-west-1"}, AccountID: account, Partition: "aws",
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "SNSTopic", NamespaceUID: "ns-uid"},
 	}
-	a := newTopic(session, f, external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(queues...).Build()})
+	a := newTopic(session, f,
+		external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(queues...).Build()})
 	a.queues, a.keys = openQueues{}, senderstest.Keys{}
 	return a
 }

@@ -84,7 +84,8 @@ func (q *queue) policies() []attribute {
 
 // needed are the operator's own calls that a queue's policy can deny it.
 var needed = []string{
-	"sqs:GetQueueUrl", "sqs:GetQueueAttributes", "sqs:SetQueueAttributes", "sqs:ListQueueTags", "sqs:TagQueue", "sqs:UntagQueue", "sqs:DeleteQueue",
+	"sqs:GetQueueUrl", "sqs:GetQueueAttributes", "sqs:SetQueueAttributes", "sqs:ListQueueTags", "sqs:TagQueue",
+	"sqs:UntagQueue", "sqs:DeleteQueue",
 }
 
 // sse: a KMS key switches SQS's own keys off, and without one they go back on.

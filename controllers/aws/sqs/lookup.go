@@ -55,7 +55,8 @@ func (l Lookup) ARN(session *cloud.Session, queue *v1alpha1.SQSQueue) (string, e
 // and whom it lets in.
 func ReadyChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.SQSQueue) bool {
-		return was.Status.ARN != is.Status.ARN || (was.Status.FirstReadyTime == nil) != (is.Status.FirstReadyTime == nil) ||
+		return was.Status.ARN != is.Status.ARN ||
+			(was.Status.FirstReadyTime == nil) != (is.Status.FirstReadyTime == nil) ||
 			!slices.Equal(was.Status.AllowedSenders, is.Status.AllowedSenders) ||
 			!slices.Equal(was.Status.AllowedSources, is.Status.AllowedSources)
 	})

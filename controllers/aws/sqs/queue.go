@@ -97,15 +97,18 @@ func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []exte
 	set := q.NamesOf(obj, changes)
 	refs := q.references(obj, set, seen.Attributes)
 	oneEncryption(set)
-	action := external.Action{Name: "SetQueueAttributes", Why: external.Describe(changes), Changes: changes, References: refs, Do: func(ctx context.Context) error {
-		whole := maps.Clone(set)
-		senders.Compose(whole, seen.Attributes)
-		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.ID, Attributes: whole})
-		if err == nil {
-			senders.Note(set, seen.Attributes)
-		}
-		return cloud.Explain(err)
-	}}
+	action := external.Action{
+		Name: "SetQueueAttributes", Why: external.Describe(changes), Changes: changes,
+		References: refs, Do: func(ctx context.Context) error {
+			whole := maps.Clone(set)
+			senders.Compose(whole, seen.Attributes)
+			_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.ID, Attributes: whole})
+			if err == nil {
+				senders.Note(set, seen.Attributes)
+			}
+			return cloud.Explain(err)
+		},
+	}
 	return senders.Divisible(action, seen.Attributes[senders.Own], func(part external.Change) external.Action {
 		return q.setOnce(obj, seen, []external.Change{part})
 	})

@@ -39,7 +39,8 @@ func adapter(tb testing.TB, f *fakeSQS, others ...client.Object) *queue {
 		Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "SQSQueue", NamespaceUID: "ns-uid"},
 	}
-	q := newQueue(session, f, external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()})
+	q := newQueue(session, f,
+		external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()})
 	q.keys = senderstest.Keys{}
 	return q
 }
@@ -88,7 +89,8 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 			drift[attr.Path] = func() { f.attributes[attr.Name] = "7" }
 		}
 	}
-	policy := iampolicy.LetIn("sqs:SendMessage", "arn:elsewhere", []iampolicy.Source{{ARN: "arn:aws:sns:eu-west-1:111122223333:news.fifo"}})
+	policy := iampolicy.LetIn("sqs:SendMessage", "arn:elsewhere",
+		[]iampolicy.Source{{ARN: "arn:aws:sns:eu-west-1:111122223333:news.fifo"}})
 	drift[senders.OwnPath] = func() {
 		_, rest := iampolicy.Split(f.attributes["Policy"])
 		f.attributes["Policy"] = iampolicy.Join(policy, rest)
@@ -210,7 +212,8 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		f.tags = a.Session.Tags(obj, nil)
 		values := rapid.SampledFrom([]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
 		for _, attr := range a.all(obj) {
-			if v := values.Draw(r, attr.Name); v != "" && !slices.Contains([]string{"KmsMasterKeyId", senders.Own, senders.Rest}, attr.Name) {
+			if v := values.Draw(r, attr.Name); v != "" &&
+				!slices.Contains([]string{"KmsMasterKeyId", senders.Own, senders.Rest}, attr.Name) {
 				f.attributes[attr.Name] = v
 			}
 			if rapid.Bool().Draw(r, "managed "+attr.Path) {
@@ -219,7 +222,8 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		}
 		own := iampolicy.LetIn("sqs:SendMessage", "arn:q", []iampolicy.Source{{ARN: "arn:aws:sns:r:1:t"}})
 		rest := rapid.SampledFrom([]string{"", `{"Statement":{"Sid":"theirs"}}`, "no policy"}).Draw(r, "rest")
-		if f.attributes["Policy"] = rapid.SampledFrom([]string{rest, iampolicy.Join(own, rest)}).Draw(r, "policy"); f.attributes["Policy"] == "" {
+		if f.attributes["Policy"] = rapid.SampledFrom([]string{rest, iampolicy.Join(own, rest)}).Draw(r,
+			"policy"); f.attributes["Policy"] == "" {
 			delete(f.attributes, "Policy")
 		}
 		if rapid.Bool().Draw(r, "declared") {

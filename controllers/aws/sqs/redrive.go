@@ -39,7 +39,8 @@ func (q *queue) resolveSources(ctx context.Context, obj *v1alpha1.SQSQueue) erro
 	}
 	for _, ref := range obj.Spec.RedriveAllowPolicy.SourceQueueRefs {
 		source := &v1alpha1.SQSQueue{}
-		there, err := engine.Find(ctx, q.kube.Reader, client.ObjectKey{Namespace: obj.Namespace, Name: ref.Name}, source)
+		there, err := engine.Find(ctx, q.kube.Reader, client.ObjectKey{Namespace: obj.Namespace, Name: ref.Name},
+			source)
 		if err != nil {
 			return err
 		}
@@ -118,9 +119,13 @@ func (q *queue) takenFrom(obj, target *v1alpha1.SQSQueue) error {
 		return nil
 	case slices.ContainsFunc(policy.SourceQueueRefs, func(r v1alpha1.LocalRef) bool { return r.Name == obj.Name }),
 		slices.Contains(policy.SourceQueueARNs, mine):
-		return engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "the dead-letter queue %s does not take this queue's messages yet", target.Name)
+		return engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute,
+			"the dead-letter queue %s does not take this queue's messages yet", target.Name)
 	}
-	return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the redriveAllowPolicy of the queue %s keeps this queue out. Add this queue to its spec.redriveAllowPolicy.sourceQueueRefs, with redrivePermission byQueue, or choose another dead-letter queue", target.Name)
+	return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch,
+		"the redriveAllowPolicy of the queue %s keeps this queue out. Add this queue to its "+
+			"spec.redriveAllowPolicy.sourceQueueRefs, with redrivePermission byQueue, or choose another dead-letter "+
+			"queue", target.Name)
 }
 
 // mostInChain bounds how far a chain of dead-letter queues is followed.

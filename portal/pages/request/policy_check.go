@@ -24,8 +24,10 @@ func wrongPolicy(obj *unstructured.Unstructured) catalog.FieldErrors {
 		return catalog.FieldErrors{{Field: policyField, Message: err.Error()}}
 	}
 	if p.HasOwnSid() {
-		return catalog.FieldErrors{{Field: policyField,
-			Message: fmt.Sprintf("choose other Sids: those that begin with %s are of statements that Portico writes by other fields", iampolicy.Own)}}
+		return catalog.FieldErrors{{
+			Field:   policyField,
+			Message: fmt.Sprintf("choose other Sids: those that begin with %s are of statements that Portico writes by other fields", iampolicy.Own),
+		}}
 	}
 	return nil
 }

@@ -56,8 +56,10 @@ func TestAQueueAdmitsServices(t *testing.T) {
 		"another service":             {[]string{onQueue("Allow", `{"Service":["s3.amazonaws.com","events.amazonaws.com"]}`)}, false},
 		"an account is no service":    {[]string{onQueue("Allow", `{"AWS":"`+account+`"}`)}, false},
 		"but denied":                  {[]string{onQueue("Allow", sns), onQueue("Deny", `"*"`, `"ArnNotEquals":{"aws:SourceArn":"arn:aws:sns:eu-west-1:`+account+`:other"}`)}, false},
-		"all but others are denied": {[]string{onQueue("Allow", sns),
-			strings.Replace(onQueue("Deny", sns), "Principal", "NotPrincipal", 1)}, true},
+		"all but others are denied": {[]string{
+			onQueue("Allow", sns),
+			strings.Replace(onQueue("Deny", sns), "Principal", "NotPrincipal", 1),
+		}, true},
 		"all but a role are denied": {[]string{onQueue("Allow", sns), strings.Replace(onQueue("Deny", `{"AWS":"`+roleARN+`"}`), "Principal", "NotPrincipal", 1)}, false},
 	} {
 		in := values("aws:SourceArn", topic, "aws:SourceAccount", account)
@@ -138,8 +140,10 @@ func TestPoliciesOfResourcesThatAreNone(t *testing.T) {
 		"another version": {strings.Replace(document(whole), "2012-10-17", "2020-01-01", 1), nil},
 		"no principal":    {document(allow(`"Action":"sqs:*","Resource":"*"`)), iam.ErrPrincipal},
 		"both":            {document(strings.Replace(whole, `"Action"`, `"NotPrincipal":"*","Action"`, 1)), iam.ErrPrincipal},
-		"NotPrincipal allows": {document(strings.Replace(whole, "Principal", "NotPrincipal", 1)),
-			iam.ErrPrincipal},
+		"NotPrincipal allows": {
+			document(strings.Replace(whole, "Principal", "NotPrincipal", 1)),
+			iam.ErrPrincipal,
+		},
 		"nobody":                       {document(onQueue("Allow", `{"AWS":[]}`)), iam.ErrPrincipal},
 		"no kinds":                     {document(onQueue("Allow", `{}`)), iam.ErrPrincipal},
 		"an unknown kind":              {document(onQueue("Allow", `{"Role":"a"}`)), iam.ErrPrincipal},

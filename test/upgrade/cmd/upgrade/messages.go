@@ -38,17 +38,25 @@ func (c *campaign) openQueues(ctx context.Context, all []unstructured.Unstructur
 }
 
 func openQueue(ctx context.Context, api *sqs.Client, queue, topic string) error {
-	at, err := api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(queue[strings.LastIndex(queue, ":")+1:])})
+	at, err := api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(queue[strings.LastIndex(queue,
+		":")+1:])})
 	if err != nil {
 		return err
 	}
-	has, err := api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: at.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{policy}})
+	has, err := api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl:       at.QueueUrl,
+		AttributeNames: []sqstypes.QueueAttributeName{policy},
+	})
 	if err != nil || has.Attributes[string(policy)] != "" {
 		return err
 	}
-	_, err = api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: at.QueueUrl, Attributes: map[string]string{
-		string(policy): strings.ReplaceAll(iampolicy.LetIn("sqs:SendMessage", queue, []iampolicy.Source{{ARN: topic}}), iampolicy.Own, "ByHand"),
-	}})
+	_, err = api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{
+		QueueUrl: at.QueueUrl,
+		Attributes: map[string]string{
+			string(policy): strings.ReplaceAll(iampolicy.LetIn("sqs:SendMessage", queue, []iampolicy.Source{{ARN: topic}}),
+				iampolicy.Own, "ByHand"),
+		},
+	})
 	return err
 }
 
