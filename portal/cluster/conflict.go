@@ -39,7 +39,7 @@ func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
 		part = specOf
 	}
 	is := part(ETag(obj))
-	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(strings.TrimSpace(etag)) == is })
+	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(ownETag(etag)) == is })
 }
 
 // retryOnConflict writes what do makes of the object as it is, if it is the version that was seen. do must bind its write to that

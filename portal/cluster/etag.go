@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,16 @@ func ETag(obj *unstructured.Unstructured) string {
 		}
 	}
 	return fmt.Sprintf(`"%s-%d-%08x"`, obj.GetUID(), obj.GetGeneration(), h.Sum32())
+}
+
+// byProxies is what proxies that compress add to an ETag, within its quotes.
+var byProxies = regexp.MustCompile(`[-;:]{1,2}(gzip|br|zstd|deflate)$`)
+
+// ownETag returns an ETag as this portal wrote it. Proxies that compress make it weak (W/) or add how; some tools leave its quotes
+// out.
+func ownETag(etag string) string {
+	etag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(etag), "W/"), `"`)
+	return `"` + byProxies.ReplaceAllString(etag, "") + `"`
 }
 
 // specOf returns the part of an ETag that tells of the object and its spec.

@@ -39,3 +39,24 @@ func TestETagsTellOfWhatUsersWrite(t *testing.T) {
 		t.Errorf("not an entity tag: %s", tag)
 	}
 }
+
+// Proxies that compress change ETags: what they make of one is still that of the version.
+func TestETagsComeBackThroughProxies(t *testing.T) {
+	obj := bucketOf(t, `{metadata: {uid: u, generation: 3}, spec: {}}`)
+	tag := ETag(obj)
+	bare := strings.Trim(tag, `"`)
+	for _, sent := range []string{
+		tag, "W/" + tag, bare, `W/"` + bare + `-gzip"`, `"` + bare + `--gzip"`, `"` + bare + `;br"`, `"another", W/` + tag,
+	} {
+		for _, specOnly := range []bool{false, true} {
+			if !(Seen{ETag: sent, SpecOnly: specOnly}).isVersion(obj) {
+				t.Errorf("%s is not the version %s", sent, tag)
+			}
+		}
+	}
+	for _, sent := range []string{`"x"`, `W/"x"`, "W/", `"` + bare + `-x"`, bare[:len(bare)-1]} {
+		if (Seen{ETag: sent}).isVersion(obj) {
+			t.Errorf("%s is taken for the version %s", sent, tag)
+		}
+	}
+}
