@@ -70,7 +70,7 @@ func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.check(m)
+	return k.check(withoutNull(m))
 }
 
 // parseObject reads one JSON object without duplicate keys; whole numbers become int64.

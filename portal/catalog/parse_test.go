@@ -2,9 +2,12 @@ package catalog
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // bomb returns a YAML text whose aliases stand for a list of 9^depth elements.
@@ -110,6 +113,26 @@ func TestJSONIsNotNestedDeeply(t *testing.T) {
 	} {
 		if _, err := k.ParseJSON(body); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is null is not there, as for kubectl.
+func TestNullIsAbsent(t *testing.T) {
+	k := bucketKind(t)
+	for _, parse := range []func([]byte) (*unstructured.Unstructured, error){k.ParseJSON, k.ParseYAML} {
+		obj, err := parse([]byte(`{"metadata":{"name":"a","labels":null,"annotations":{"x":null}},"spec":{"tags":null,"corsRules":[{"allowedHeaders":null}]},"status":null}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(obj.Object, "apiVersion")
+		delete(obj.Object, "kind")
+		want := map[string]any{
+			"metadata": map[string]any{"name": "a", "annotations": map[string]any{}},
+			"spec":     map[string]any{"corsRules": []any{map[string]any{}}},
+		}
+		if !reflect.DeepEqual(obj.Object, want) {
+			t.Errorf("%v, want %v", obj.Object, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func inPlainWords(detail string) string {
 		return formOf(m[1])
 	}
 	if m := mustBe.FindStringSubmatch(detail); m != nil {
-		return wanted(m[1])
+		return wanted(m[1]) + quoted(m[1], m[2])
 	}
 	return detail
 }
@@ -56,7 +57,7 @@ func whole(says, words string) saying { return saying{regexp.MustCompile(`(?s)^`
 
 var (
 	mustMatch = regexp.MustCompile(`(?s)^.* in body should match '(.*)'$`)
-	mustBe    = regexp.MustCompile(`(?s)^.* in body must be of type ([^ :,]+(?:,[^ :,]+)*)(?:: ".*"|, because: .*)?$`)
+	mustBe    = regexp.MustCompile(`(?s)^.* in body must be of type ([^ :,]+(?:,[^ :,]+)*)(?:: "(.*)"|, because: .*)?$`)
 )
 
 const (
@@ -189,6 +190,17 @@ func wanted(list string) string {
 		all = append(all, t)
 	}
 	return "must be " + strings.Join(all, " or ")
+}
+
+// plain are the types of values that are text in quotes.
+var plain = []string{"number", "integer", "boolean"}
+
+// quoted returns the advice to put a value of the type is in quotes, where texts are among those that are wanted.
+func quoted(list, is string) string {
+	if slices.Contains(strings.Split(list, ","), "string") && slices.Contains(plain, is) {
+		return ": put it in quotes"
+	}
+	return ""
 }
 
 // forms say what a value looks like that matches a pattern of our schemas.

@@ -18,13 +18,16 @@ func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 		"runtime cost could not be calculated for validation rule: x, no further validation rules will be run":                                                       "could not be checked: try again",
 		"no such key: a evaluating rule: set a or b": "could not be checked: set a or b",
 		"'no such overload': call arguments did not match a supported operator, function or macro signature for rule: set a": "could not be checked: set a",
-		"rule compile error: compilation failed":                 "has a rule that cannot be checked: tell a platform admin",
-		"rule compiler initialization error: x":                  "has a rule that cannot be checked: tell a platform admin",
-		"failed rule: self.a > 1":                                "breaks the rule self.a > 1",
-		"must be an object for an array of list-type map":        "each entry must be an object with fields",
-		"should be a non-negative integer":                       "use 0 or more",
-		"spec.cpu in body must be of type integer,string: \"a\"": "must be a whole number or text",
-		"use lower-case letters, digits, dots and hyphens":       "use lower-case letters, digits, dots and hyphens", // of our own rules, as they are
+		"rule compile error: compilation failed":                      "has a rule that cannot be checked: tell a platform admin",
+		"rule compiler initialization error: x":                       "has a rule that cannot be checked: tell a platform admin",
+		"failed rule: self.a > 1":                                     "breaks the rule self.a > 1",
+		"must be an object for an array of list-type map":             "each entry must be an object with fields",
+		"should be a non-negative integer":                            "use 0 or more",
+		"spec.cpu in body must be of type integer,string: \"a\"":      "must be a whole number or text",
+		"spec.cpu in body must be of type integer,string: \"number\"": "must be a whole number or text: put it in quotes",
+		"spec.image in body must be of type string: \"boolean\"":      "must be text: put it in quotes",
+		"spec.image in body must be of type string: \"array\"":        "must be text",
+		"use lower-case letters, digits, dots and hyphens":            "use lower-case letters, digits, dots and hyphens", // of our own rules, as they are
 	} {
 		if got := inPlainWords(message); got != want {
 			t.Errorf("%q becomes %q, want %q", message, got, want)

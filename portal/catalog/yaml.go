@@ -63,7 +63,7 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 	if !ok {
 		return nil, errors.New("this is not an object: begin with apiVersion, kind, metadata and spec")
 	}
-	obj, err := k.check(m)
+	obj, err := k.check(withoutNull(m))
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,27 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("metadata has no field %q", key)
 	}
 	return obj, nil
+}
+
+// withoutNull removes the members of an object that are null, in whatever depth: for Kubernetes they are not there. An entry of a
+// list is none of these.
+func withoutNull(m map[string]any) map[string]any {
+	maps.DeleteFunc(m, func(_ string, v any) bool { return v == nil })
+	for _, v := range m {
+		dropNull(v)
+	}
+	return m
+}
+
+func dropNull(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		withoutNull(v)
+	case []any:
+		for _, entry := range v {
+			dropNull(entry)
+		}
+	}
 }
 
 // check fills in apiVersion and kind, and refuses another kind.
