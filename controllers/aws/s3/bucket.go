@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -255,8 +256,9 @@ func admittedKey(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 	return external.Admitted(obj.Status.KMSKey, obj.Spec.Encryption.KMSKeyID, have.key)
 }
 
-// domainName returns where the bucket is reached, as the SDK reaches it: by a host of its own in AWS, whose name ends otherwise in each partition,
-// and below the host of a custom endpoint.
+// domainName returns where the bucket is reached, as the SDK reaches it: by a host of its own in AWS, whose name ends
+// otherwise in each partition, and below the host of a custom endpoint. AWS's certificates are for one name in front of
+// that host: buckets whose names have dots are reached below it, too.
 func domainName(session *cloud.Session, name string) string {
 	params := s3.EndpointParameters{Region: &session.Config.Region}
 	endpoint := session.Services.Endpoint(s3.ServiceID)
@@ -267,7 +269,7 @@ func domainName(session *cloud.Session, name string) string {
 	switch {
 	case err != nil:
 		return "" // no call gets there either
-	case endpoint != "":
+	case endpoint != "", strings.Contains(name, "."):
 		return at.URI.Host + path.Join("/", at.URI.Path, name)
 	}
 	return name + "." + at.URI.Host
