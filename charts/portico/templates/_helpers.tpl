@@ -1,13 +1,41 @@
-{{/* What a string of Portico's own manifests says here: its namespaces are those of this release. */}}
+{{/* Makes what is null in the values an empty map, parents first, as people mean it who take defaults away. Every template begins with it. */}}
+{{- define "portico.whole" -}}
+{{- range $path := list
+      "check" "crds" "gateways" "image" "metrics" "namespace" "networkPolicy" "operator" "portal" "priorityClass"
+      "secrets" "check.image" "metrics.dashboards" "metrics.prometheusRule" "metrics.serviceMonitor"
+      "operator.affinity" "operator.aws" "operator.databases" "operator.image" "operator.nodeSelector"
+      "operator.people" "operator.podAnnotations" "operator.podLabels" "operator.resources"
+      "operator.serviceAccountAnnotations" "operator.settings" "portal.affinity" "portal.autoscaling" "portal.cli"
+      "portal.httpRoute" "portal.image" "portal.ingress" "portal.nodeSelector" "portal.oidc" "portal.podAnnotations"
+      "portal.podLabels" "portal.resources" "portal.service" "portal.serviceAccountAnnotations" "portal.sessionKeys"
+      "portal.settings" "portal.tls" "metrics.dashboards.labels" "metrics.prometheusRule.labels"
+      "metrics.serviceMonitor.labels" "operator.resources.limits" "operator.resources.requests"
+      "portal.httpRoute.annotations" "portal.ingress.annotations" "portal.oidc.clientSecret"
+      "portal.oidc.groupNames" "portal.resources.limits" "portal.resources.requests" "portal.service.annotations" }}
+{{- $at := $.Values }}
+{{- range $key := splitList "." $path }}
+{{- if not (kindIs "map" (get $at $key)) }}{{ $_ := set $at $key dict }}{{ end }}
+{{- $at = get $at $key }}
+{{- end }}
+{{- end }}
+{{- if not .Values.gateways.namespace }}{{ $_ := set .Values.gateways "namespace" "portico-gateways" }}{{ end }}
+{{- end }}
+
+{{/* An object of Portico's own manifests as it is here, in JSON, where names of digits are texts: its namespaces are those of this release. */}}
 {{- define "portico.here" -}}
-{{- .text | replace "portico-system" .root.Release.Namespace | replace "portico-gateways" .root.Values.gateways.namespace -}}
+{{- .text | fromYaml | toJson | replace "portico-system" .root.Release.Namespace | replace "portico-gateways" .root.Values.gateways.namespace -}}
+{{- end }}
+
+{{/* A value as a text: Helm reads whole numbers of a values file as floats. */}}
+{{- define "portico.text" -}}
+{{- if and (kindIs "float64" .) (eq . (floor .)) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end -}}
 {{- end }}
 
 {{/* Labels of every object. */}}
 {{- define "portico.labels" -}}
 app.kubernetes.io/name: portico
 app.kubernetes.io/component: {{ .component }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name | toYaml }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
@@ -28,9 +56,10 @@ app.kubernetes.io/component: {{ .component }}
 {{/* Bytes of a memory quantity such as 512Mi. */}}
 {{- define "portico.bytes" -}}
 {{- $units := dict "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "k" 1000 "M" 1000000 "G" 1000000000 "" 1 -}}
-{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
-{{- if not (regexMatch "^[0-9]+(Ki|Mi|Gi|k|M|G)?$" (toString .)) }}{{ fail (printf "a memory limit of %v: write it as a whole number with Ki, Mi, Gi, k, M or G, or nothing" .) }}{{ end -}}
-{{- mul (atoi (trimSuffix $unit (toString .))) (get $units $unit) -}}
+{{- $text := include "portico.text" . -}}
+{{- $unit := regexFind "[A-Za-z]*$" $text -}}
+{{- if not (regexMatch "^[0-9]+(Ki|Mi|Gi|k|M|G)?$" $text) }}{{ fail (printf "a memory limit of %v: write it as a whole number with Ki, Mi, Gi, k, M or G, or nothing" .) }}{{ end -}}
+{{- mul (atoi (trimSuffix $unit $text)) (get $units $unit) -}}
 {{- end }}
 
 {{/* Environment of every Pod. Nine tenths of the memory limit are for Go; the rest is for what its collector does not see. */}}
@@ -39,17 +68,26 @@ app.kubernetes.io/component: {{ .component }}
   valueFrom: {fieldRef: {fieldPath: status.podIP}}
 - name: POD_NAMESPACE
   valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
-{{- with dig "limits" "memory" "" (index .root.Values .component).resources }}
+{{- with dig "limits" "memory" "" ((index .root.Values .component).resources | default dict) }}
 - name: GOMEMLIMIT
   value: {{ div (mul (include "portico.bytes" . | atoi) 9) 10 | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Data of a ConfigMap: flags by name become variables, as setting.Variable names them. Empty ones are left out. */}}
+{{/* Data of a ConfigMap: flags by name become variables, as setting.Variable names them. Empty ones are left out: see portico.emptied. */}}
 {{- define "portico.settings" -}}
 {{- range $flag, $value := . }}
 {{- if ne (toString $value) "" }}
-{{ printf "PORTICO_%s" ($flag | upper | replace "-" "_") }}: {{ toString $value | quote }}
+{{ printf "PORTICO_%s" ($flag | upper | replace "-" "_") }}: {{ include "portico.text" $value | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Arguments for the flags that are empty on purpose, as a list: an empty variable counts for nothing. */}}
+{{- define "portico.emptied" -}}
+{{- range $flag, $value := . }}
+{{- if and (kindIs "string" $value) (empty $value) }}
+- --{{ $flag }}=
 {{- end }}
 {{- end }}
 {{- end }}
@@ -101,7 +139,7 @@ seccompProfile: {type: RuntimeDefault}
 
 {{/* The host of publicURL. */}}
 {{- define "portico.host" -}}
-{{ get (urlParse .Values.portal.publicURL) "host" | regexFind "^[^:]+" }}
+{{ get (urlParse .Values.portal.publicURL) "host" | regexFind "^[^:]+" | lower }}
 {{- end }}
 
 {{- define "portico.portalPort" -}}

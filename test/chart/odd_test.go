@@ -1,0 +1,205 @@
+package chart
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/engine"
+	"sigs.k8s.io/yaml"
+)
+
+// paths returns the paths of all values of the chart, also of maps.
+func paths(of map[string]any, at ...string) (all [][]string) {
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		path := append(slices.Clone(at), key)
+		all = append(all, path)
+		if inner, ok := of[key].(map[string]any); ok {
+			all = append(all, paths(inner, path...)...)
+		}
+	}
+	return all
+}
+
+func set(in map[string]any, value any, path ...string) {
+	for _, key := range path[:len(path)-1] {
+		inner, ok := in[key].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			in[key] = inner
+		}
+		in = inner
+	}
+	in[path[len(path)-1]] = value
+}
+
+// needed are values without which there is nothing to install.
+var needed = []string{"portal.publicURL", "portal.oidc.issuerURL", "portal.oidc.clientID", "portal.oidc", "portal"}
+
+// Each value can be null, which is how people take a default away: what is rendered is whole, or the error says what is missing.
+func TestEachValueCanBeNull(t *testing.T) {
+	for _, folder := range []string{folder, configFolder} {
+		name := map[string]string{configFolder: "config"}[folder]
+		if name == "" {
+			name = "production"
+		}
+		c := load(t, folder)
+		c.Files = slices.DeleteFunc(c.Files, func(f *common.File) bool { return strings.HasPrefix(f.Name, "files/policy/") }) // which are many
+		for _, path := range paths(c.Values) {
+			given := values(t, name)
+			if folder != configFolder {
+				set(given, false, "crds", "install") // of which there are many
+			}
+			set(given, nil, path...)
+			_, err := renderAs(t, c, given, common.ReleaseOptions{Name: "portico", Namespace: "portico-system", IsInstall: true})
+			at := strings.Join(path, ".")
+			if err != nil && !slices.Contains(needed, at) && !strings.Contains(err.Error(), "don't meet the specifications of the schema") {
+				t.Errorf("%s: null: %v", at, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "nil pointer") {
+				t.Errorf("%s: null: %v", at, err)
+			}
+		}
+	}
+}
+
+// Helm reads whole numbers of a values file as floats.
+func TestWholeNumbersAreWhole(t *testing.T) {
+	given := values(t, "minimal")
+	text := "operator: {settings: {workers: 1000000}, resources: {limits: {memory: 1073741824}}}\nportal: {settings: {max-streams: 20000000}}"
+	more := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &more); err != nil {
+		t.Fatal(err)
+	}
+	given["operator"] = more["operator"]
+	set(given, more["portal"].(map[string]any)["settings"], "portal", "settings")
+	files, err := renderWith(t, folder, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(slices.Collect(maps.Values(files)), "\n")
+	for _, want := range []string{`PORTICO_WORKERS: "1000000"`, `PORTICO_MAX_STREAMS: "20000000"`, `value: "966367641"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+}
+
+// A value that is empty on purpose goes to the command line: an empty variable counts for nothing.
+func TestAValueThatIsEmptyOnPurposeIsHonoured(t *testing.T) {
+	given := values(t, "minimal")
+	set(given, "", "portal", "oidc", "prefix")
+	set(given, map[string]any{"oidc-confirm-prompt": ""}, "portal", "settings")
+	files, err := renderWith(t, folder, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string][]string{"portal": {"--oidc-prefix=", "--oidc-confirm-prompt="}, "operator": {"--oidc-prefix="}} {
+		got := deployed(t, files["portico/templates/"+file+".yaml"])
+		slices.Sort(want)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s has the arguments %q, want %q", file, got, want)
+		}
+	}
+}
+
+// deployed returns the arguments of the container of a Deployment.
+func deployed(t *testing.T, text string) []string {
+	t.Helper()
+	for _, object := range documents(t, text) {
+		var d struct {
+			Kind string
+			Spec struct {
+				Template struct{ Spec struct{ Containers []struct{ Args []string } } }
+			}
+		}
+		if err := yaml.Unmarshal([]byte(object), &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Kind == "Deployment" {
+			return d.Spec.Template.Spec.Containers[0].Args
+		}
+	}
+	t.Fatal("no Deployment")
+	return nil
+}
+
+// Releases and namespaces can have names of digits alone, which YAML takes for numbers.
+func TestNamesOfDigitsAreNames(t *testing.T) {
+	c := load(t, folder)
+	given := values(t, "production")
+	set(given, true, "namespace", "create")
+	files, err := renderAs(t, c, given, common.ReleaseOptions{Name: "42", Namespace: "007", Revision: 1, IsInstall: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for file, text := range files {
+		if !strings.HasSuffix(file, ".yaml") {
+			continue
+		}
+		for _, object := range documents(t, text) {
+			var o struct{ Metadata map[string]any }
+			if err := yaml.Unmarshal([]byte(object), &o); err != nil {
+				t.Fatal(err)
+			}
+			labels, _ := o.Metadata["labels"].(map[string]any)
+			for _, v := range []any{o.Metadata["namespace"], o.Metadata["name"], labels["app.kubernetes.io/instance"]} {
+				if _, text := v.(string); v != nil && !text {
+					t.Errorf("%s has %v of type %T:\n%s", file, v, v, object[:min(300, len(object))])
+				}
+			}
+			if o.Metadata["namespace"] == "007" {
+				n++
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d objects are in the namespace", n)
+	}
+}
+
+// A chart that depends on this one passes its condition and what is global.
+func TestItCanBeASubchart(t *testing.T) {
+	parent := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "platform", Version: "1.0.0"}}
+	parent.AddDependency(load(t, folder))
+	given := values(t, "minimal")
+	given["enabled"], given["global"] = true, map[string]any{"imageRegistry": "registry.example.com"}
+	files, err := renderAs(t, parent, map[string]any{"portico": given, "global": map[string]any{"a": "b"}}, common.ReleaseOptions{Name: "platform", Namespace: "portico-system", IsInstall: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := files["platform/charts/portico/templates/portal.yaml"]; !strings.Contains(text, "portico-portal") {
+		t.Errorf("nothing is rendered: %v", slices.Collect(maps.Keys(files)))
+	}
+}
+
+// A host in capitals is one that the API server takes.
+func TestTheHostIsInLowerCase(t *testing.T) {
+	given := values(t, "production")
+	set(given, "https://Portal.Example.com", "portal", "publicURL")
+	files, err := renderWith(t, folder, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(files); strings.Contains(text, "host: Portal") || strings.Contains(text, "[Portal") || !strings.Contains(text, "portal.example.com") {
+		t.Error("the host keeps its capitals")
+	}
+}
+
+// renderAs renders as the command of Helm does, for which what is not there is empty.
+func renderAs(t *testing.T, c *chart.Chart, values map[string]any, release common.ReleaseOptions) (map[string]string, error) {
+	t.Helper()
+	capabilities := common.DefaultCapabilities.Copy()
+	capabilities.KubeVersion = common.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
+	all, err := util.ToRenderValues(c, values, release, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Engine{}.RenderWithContext(t.Context(), c, all)
+}
