@@ -86,9 +86,9 @@ func (cfg Claims) Who(c ClaimSet) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	id := Identity{Username: cfg.Prefix + username, Name: c.Text("name"), Email: c.Text("email")}
+	id := Identity{Username: cfg.Prefix + username, Name: printable(c.Text("name")), Email: printable(c.Text("email"))}
 	if cfg.Username != "preferred_username" {
-		id.Name = cmp.Or(id.Name, c.Text("preferred_username"))
+		id.Name = cmp.Or(id.Name, printable(c.Text("preferred_username")))
 	}
 	for _, g := range groups {
 		id.Groups = append(id.Groups, cfg.Prefix+g)
@@ -97,6 +97,16 @@ func (cfg Claims) Who(c ClaimSet) (Identity, error) {
 		return Identity{}, unusable(err)
 	}
 	return id, nil
+}
+
+// printable returns a text that is only shown, without what has no place in a name.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if Unprintable(r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 func (cfg Claims) username(c ClaimSet) (string, error) {

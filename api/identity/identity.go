@@ -98,8 +98,11 @@ func IsSystem(name string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), systemPrefix)
 }
 
-// Unprintable reports whether r has no place in a name.
-func Unprintable(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }
+// Unprintable reports whether r has no place in a name. What has no width, and what turns the direction of writing, makes one
+// name look like another.
+func Unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
+}
 
 // ErrBadToken says that a token is not valid here.
 var ErrBadToken = errors.New("the token is not valid for this API")

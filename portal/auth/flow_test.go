@@ -24,6 +24,8 @@ func TestSignInIsRefused(t *testing.T) {
 		{"a username that is no text", oidctest.Claims{"preferred_username": 7}, 403, `"preferred_username"`},
 		{"a username of the system", oidctest.Claims{"preferred_username": "system:admin"}, 403, "keeps for itself"},
 		{"the same in disguise", oidctest.Claims{"preferred_username": " System:admin"}, 403, "blank"},
+		{"a username with a mark of no width", oidctest.Claims{"preferred_username": "an\u200bn"}, 403, "cannot be printed"},
+		{"a username that turns around", oidctest.Claims{"preferred_username": "\u202enna"}, 403, "cannot be printed"},
 		{"a username with a line end", oidctest.Claims{"preferred_username": "a\nb"}, 403, "cannot be printed"},
 		{"a group of the system", oidctest.Claims{"groups": []string{"dev", "system:masters"}}, 403, "keeps for itself"},
 		{"one group of the system, as text", oidctest.Claims{"groups": "system:masters"}, 403, "keeps for itself"},

@@ -134,7 +134,7 @@ func (p *Provider) logoutToken(ctx context.Context, raw string, now time.Time) (
 	if _, err := payloadOf(raw); err != nil {
 		return logout{}, err
 	}
-	tok, err := p.verify(ctx, raw, []string{p.cfg.ClientID})
+	tok, err := p.verifyLogout(ctx, raw)
 	if err != nil {
 		return logout{}, err
 	}

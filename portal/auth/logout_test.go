@@ -134,6 +134,20 @@ func TestSignOutsThatAreNotTheProvidersAreRefused(t *testing.T) {
 	}
 }
 
+// TestALogoutTokenNeedNotSayWhenItEnds: Hydra's do not. One that says it has ended is not taken.
+func TestALogoutTokenNeedNotSayWhenItEnds(t *testing.T) {
+	s, cookies := newSite(t), jar{}
+	s.signIn(t, cookies, oidctest.Claims{"sub": "alice", "sid": "sid-1", "preferred_username": "alice"})
+	if w := s.tells(s.logoutToken(oidctest.Claims{"sid": "sid-1", "exp": s.clock.Now().Add(-time.Hour).Unix()})); w.Code != http.StatusBadRequest {
+		t.Errorf("one that has ended: %d %s", w.Code, w.Body)
+	}
+	s.see(t, cookies, "oidc:alice ")
+	if w := s.tells(s.logoutToken(oidctest.Claims{"sid": "sid-1", "exp": nil})); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	s.see(t, cookies, "")
+}
+
 // TestALogoutTokenIsNobodysIdentity, though it is signed, and of somebody.
 func TestALogoutTokenIsNobodysIdentity(t *testing.T) {
 	g := newGate(t)

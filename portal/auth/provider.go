@@ -128,6 +128,15 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 	return identity.Verify(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, audiences, p.now)
 }
 
+// verifyLogout verifies a logout token.
+func (p *Provider) verifyLogout(ctx context.Context, raw string) (*oidc.IDToken, error) {
+	found, err := p.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return identity.VerifyLogout(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, []string{p.cfg.ClientID}, p.now)
+}
+
 // identity reads the caller from a verified ID token. A *RefusedError says why this user may not come in.
 func (p *Provider) identity(tok *oidc.IDToken) (Identity, error) {
 	return p.cfg.claims().Of(tok)
