@@ -96,11 +96,50 @@ type TeamSpec struct {
 	// guardrails limit what the team can request; those of the AWSProvider hold too.
 	// +optional
 	Guardrails *TeamGuardrails `json:"guardrails,omitempty"`
+	// secrets say who in the team sets values of Secrets.
+	// +kubebuilder:default={}
+	// +optional
+	Secrets TeamSecrets `json:"secrets,omitempty"`
 	// isolation keeps the team's Pods apart from those of others.
 	// +kubebuilder:default={}
 	// +optional
 	Isolation TeamIsolation `json:"isolation,omitempty"`
 }
+
+// TeamSecrets say who in a team sets values of Secrets.
+type TeamSecrets struct {
+	// setBy is who sets and deletes values of Secrets by Portico, which shows them to nobody: Developers (owners are
+	// among them), Owners, or Nobody, so that only those can to whom a platform admin gives portico-secret-writer.
+	// +kubebuilder:default=Developers
+	// +optional
+	SetBy SecretSetters `json:"setBy,omitempty"`
+}
+
+// SecretSetters are the members of a team who set values of Secrets.
+// +kubebuilder:validation:Enum=Developers;Owners;Nobody
+type SecretSetters string
+
+// Who sets values of Secrets.
+const (
+	SecretsByDevelopers SecretSetters = "Developers"
+	SecretsByOwners     SecretSetters = "Owners"
+	SecretsByNobody     SecretSetters = "Nobody"
+)
+
+// Include reports whether members of the role set values; empty stands for Developers.
+func (s SecretSetters) Include(role TeamRole) bool {
+	switch s {
+	case SecretsByNobody:
+		return false
+	case SecretsByOwners:
+		return role == TeamOwner
+	case SecretsByDevelopers:
+	}
+	return role == TeamDeveloper || role == TeamOwner
+}
+
+// SecretWriterRole is the ClusterRole of those who set values of Secrets.
+const SecretWriterRole = "portico-secret-writer"
 
 // TeamNamespace is one namespace of a team.
 type TeamNamespace struct {
@@ -218,9 +257,9 @@ type TeamStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Team"
 // +kubebuilder:metadata:annotations="portico.dev/icon=team"
-// +kubebuilder:metadata:annotations="portico.dev/form=title,contact,namespaces,members,providers,quotas,hostnames,defaults,guardrails,isolation,suspended"
+// +kubebuilder:metadata:annotations="portico.dev/form=title,contact,namespaces,members,providers,quotas,hostnames,defaults,guardrails,isolation,secrets,suspended"
 // +kubebuilder:metadata:annotations="portico.dev/order=group,user,role,name,regions,environment,confirmDeletion,provider,tags,deletionPolicy,resources,kind,max,cpu,memory,storage,pods"
-// +kubebuilder:metadata:annotations="portico.dev/sections=Who=title,contact,members|Where=namespaces|AWS accounts=providers,defaults|Limits=quotas|Hostnames?=hostnames|Guardrails?=guardrails|Isolation?=isolation"
+// +kubebuilder:metadata:annotations="portico.dev/sections=Who=title,contact,members|Where=namespaces|AWS accounts=providers,defaults|Limits=quotas|Hostnames?=hostnames|Guardrails?=guardrails|Isolation?=isolation|Secrets?=secrets"
 // +kubebuilder:metadata:annotations="portico.dev/people=members[].group,members[].user"
 // +kubebuilder:metadata:annotations="portico.dev/refers=providers[].name=awsproviders,defaults.provider=awsproviders"
 // +kubebuilder:metadata:annotations="portico.dev/steps=Namespaces,Access,Quotas,Isolation,Hostnames?,Providers?"

@@ -24,9 +24,9 @@ func (a *app) secretCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "secret", Short: "Set values of Secrets, which are never shown", Args: words(0, 0),
 		Long: `Secret writes the values that web apps take from Secrets (env and envFrom), and passwords that a spec names. You
-cannot read values here: only names, keys and times are listed. You need the right to create or update secretvalues.portico.dev in the
-namespace, which the ClusterRole portico-secret-writer gives. It works with Secrets that were created here, or that have the label
-portico.dev/secret-values=true.`,
+cannot read values here: only names, keys and times are listed. Developers and owners of a team have the right to it, to create
+and update secretvalues.portico.dev in the namespace, unless the Team says otherwise. It works with Secrets that were created here,
+or that have the label portico.dev/secret-values=true.`,
 		Example: `  portico secret set shop token -n payments
   portico secret list -n payments`,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -16,11 +16,11 @@ import (
 func (p *pass) access(ctx context.Context) (string, error) {
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {
 		for _, role := range v1alpha1.TeamRoles {
-			if err := p.bind(ctx, namespace, role); err != nil {
+			if err := p.bind(ctx, namespace, role.ClusterRole(), func(r v1alpha1.TeamRole) bool { return r == role }); err != nil {
 				return err
 			}
 		}
-		return nil
+		return p.bind(ctx, namespace, v1alpha1.SecretWriterRole, p.team.Spec.Secrets.SetBy.Include)
 	})
 	if err == nil {
 		err = p.bindTeam(ctx)
@@ -38,9 +38,9 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// bind keeps the RoleBinding of one role in one namespace.
-func (p *pass) bind(ctx context.Context, namespace string, role v1alpha1.TeamRole) error {
-	name, who := role.ClusterRole(), p.subjects(func(r v1alpha1.TeamRole) bool { return p.effective(r) == role })
+// bind keeps the RoleBinding that gives a ClusterRole in one namespace to the members for whose role in returns true.
+func (p *pass) bind(ctx context.Context, namespace, name string, in func(v1alpha1.TeamRole) bool) error {
+	who := p.subjects(func(r v1alpha1.TeamRole) bool { return in(p.effective(r)) })
 	if len(who) == 0 {
 		return p.objects.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 	}
@@ -102,6 +102,15 @@ func (p *pass) unbindTeam(ctx context.Context) error {
 	return p.unbindCluster(ctx, ownerRole(p.team.Name))
 }
 
+// rolesGiven returns the ClusterRoles that a team can give in its namespaces, each by a RoleBinding of its name.
+func rolesGiven() []string {
+	all := []string{v1alpha1.SecretWriterRole}
+	for _, role := range v1alpha1.TeamRoles {
+		all = append(all, role.ClusterRole())
+	}
+	return all
+}
+
 // subjects returns the members whose role in says yes.
 func (p *pass) subjects(in func(v1alpha1.TeamRole) bool) []*rbacac.SubjectApplyConfiguration {
 	var all []*rbacac.SubjectApplyConfiguration
@@ -127,8 +136,8 @@ func roleRef(name string) *rbacac.RoleRefApplyConfiguration {
 // made returns what a team can have in a namespace, to be deleted.
 func made(namespace string) []client.Object {
 	all := []client.Object{quotaOf(namespace), limitsOf(namespace), policyOf(namespace), grantOf(namespace)}
-	for _, role := range v1alpha1.TeamRoles {
-		all = append(all, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.ClusterRole()}})
+	for _, role := range rolesGiven() {
+		all = append(all, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role}})
 	}
 	return all
 }

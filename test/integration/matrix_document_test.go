@@ -22,7 +22,7 @@ The portal decides nothing itself. It asks Kubernetes, by the roles of ` + "`con
 | expired | a session and a token that were good once |
 | wrong audience | a token for somebody else, and a session of another installation |
 | ServiceAccount | a tool of the team, with portico-developer, in a namespace where [tools were let in](admin-guide.md#let-tools-in). It brings a token, which is good for the REST API alone |
-| viewer, developer, owner | members of the [Team](kinds/team.md) that has the namespace, in that role. The operator has given them portico-viewer, portico-developer or portico-owner there and the right to see their Team, and owners the right to change it, of which a policy leaves them the members (` + "`TestOwnersChangeTheMembersAndNothingElse`" + `) |
+| viewer, developer, owner | members of the [Team](kinds/team.md) that has the namespace, in that role. The operator has given them portico-viewer, portico-developer or portico-owner there, developers and owners portico-secret-writer, and the right to see their Team, and owners the right to change it, of which a policy leaves them the members (` + "`TestOwnersChangeTheMembersAndNothingElse`" + `) |
 | developer of another team | portico-developer, elsewhere |
 | admin | portico-admin, in the whole cluster |
 
@@ -40,8 +40,8 @@ For those who have access, what does not exist is 404. Whatever a method is not 
 ` + "`TestRESTKeepsTeamsApart`, `TestOtherTeamSeesNothing`" + `. Metrics are served at a port of their own, to tokens of Kubernetes with
 the right to get the path; so is what the portal asks the operator: ` + "`TestOnlyThePortalMayInspect`" + `.
 
-Setting values of Secrets ("/secrets") and showing a password ("/password", "/reveal") take rights to Secrets, which none of these roles gives: bind
-portico-secret-writer, or a Role with get for one binding Secret, beside it ([who is let](admin-guide.md#let-people-set-secrets-and-see-passwords)).
+Setting values of Secrets ("/secrets") and showing a password ("/password", "/reveal") take rights of their own: developers and
+owners have the first, and a Role with get for one binding Secret gives the second ([who is let](admin-guide.md#let-people-set-secrets-and-see-passwords)).
 The operator asks Kubernetes for the person whose token it has verified itself: ` + "`TestValuesOfSecretsAreSetByTheirEditors`, `TestAPasswordIsShownOnceAndNoted`, " +
 	"`TestTheOperatorBelievesNoPortal`" + `.
 `

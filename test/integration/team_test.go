@@ -74,6 +74,7 @@ func objectsOf(ns string) []client.Object {
 	in := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
 	return []client.Object{
 		&rbacv1.RoleBinding{ObjectMeta: in("portico-viewer")}, &rbacv1.RoleBinding{ObjectMeta: in("portico-developer")}, &rbacv1.RoleBinding{ObjectMeta: in("portico-owner")},
+		&rbacv1.RoleBinding{ObjectMeta: in("portico-secret-writer")},
 		&corev1.ResourceQuota{ObjectMeta: in("portico-team")}, &corev1.LimitRange{ObjectMeta: in("portico-team")},
 		&networkingv1.NetworkPolicy{ObjectMeta: in("portico-team")}, &v1alpha1.HostnameGrant{ObjectMeta: in("hostnames")},
 	}

@@ -1082,7 +1082,7 @@ func secretsCard(a About) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<p class=\"hint\">Your role lacks the right to set values of Secrets in this namespace. A platform admin gives it by the ClusterRole <code>portico-secret-writer</code>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<p class=\"hint\">Your role lacks the right to set values of Secrets in this namespace. Developers and owners of a team have it, unless the Team says otherwise. Ask an owner for one of these roles.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

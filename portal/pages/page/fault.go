@@ -221,7 +221,8 @@ func askFor(e *cluster.ForbiddenError) string {
 	case e.Resource == "secrets" && e.Verb == "get":
 		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a platform admin for it, for this one Secret."
 	case e.Resource == operatorapi.ValuesResource:
-		return "Portico's roles for teams do not include this right: ask a platform admin to give you the ClusterRole portico-secret-writer in the namespace. It can set values, but not read them."
+		return "Developers and owners of a team set values of Secrets, unless its Team says otherwise (spec.secrets.setBy). " +
+			"Ask an owner for one of these roles, or a platform admin for the ClusterRole portico-secret-writer in the namespace."
 	}
 	return "You see this whether or not it exists. Ask a member of that team, or a platform admin, for access."
 }
