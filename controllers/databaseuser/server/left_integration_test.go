@@ -99,13 +99,16 @@ func TestRightsThatApplicationsGaveEnd(t *testing.T) {
 		"ALTER DEFAULT PRIVILEGES GRANT INSERT ON TABLES TO "+login)
 	w.hold(app, "SET ROLE NONE", "GRANT INSERT ON made TO PUBLIC", "CREATE TABLE aside (id int)", "GRANT UPDATE (id) ON aside TO "+a.Name)
 	w.must(w.target, "ALTER TABLE taken OWNER TO CURRENT_USER")
+	second := w.signIn(w.master(), a, a.Logins()[1])
+	w.hold(second, "SET ROLE NONE", "CREATE TABLE asides (id int)", "GRANT INSERT ON asides TO "+login+" WITH GRANT OPTION")
+	w.hold(app, "SET ROLE NONE", "GRANT INSERT ON asides TO PUBLIC")
 	a.Access = v1alpha1.AccessRead
 	if _, err := w.master().Ensure(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
 		"INSERT INTO made VALUES (1)", "DELETE FROM made", "UPDATE made SET name = ''", "UPDATE made SET id = 1", "CREATE TABLE own.more (id int)", "SELECT nextval('counter')",
-		"INSERT INTO taken VALUES (1)", "UPDATE aside SET id = 1",
+		"INSERT INTO taken VALUES (1)", "UPDATE aside SET id = 1", "INSERT INTO asides VALUES (1)",
 	} {
 		if err := w.run(app, statement); !denied(err) {
 			t.Errorf("%s: %v", statement, err)
@@ -117,5 +120,20 @@ func TestRightsThatApplicationsGaveEnd(t *testing.T) {
 	w.must(app, "SELECT * FROM made", "SELECT * FROM aside", "SELECT * FROM taken")
 	if changed, err := w.master().Ensure(t.Context(), a); err != nil || len(changed) > 0 {
 		t.Errorf("a second time: %q, %v", changed, err)
+	}
+}
+
+// A right that a user of the account gave on, to a table of the account's, keeps nobody from being dropped.
+func TestRightsThatWereGivenOnHoldUpNoDrop(t *testing.T) {
+	w := newWorld(t, postgres)
+	a := w.account("app", v1alpha1.AccessReadWrite)
+	app := w.user(a)
+	w.must(app, "CREATE TABLE made (id int)", "GRANT INSERT ON made TO "+app.Username+" WITH GRANT OPTION")
+	w.hold(app, "SET ROLE NONE", "GRANT INSERT ON made TO PUBLIC")
+	if err := w.drop(a); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.count(w.target, "SELECT count(*) FROM pg_class, aclexplode(relacl) x WHERE relname = 'made' AND x.grantee = 0"); n != 0 {
+		t.Errorf("everybody has %d rights to what is left", n)
 	}
 }

@@ -83,10 +83,10 @@ func (p *postgresServer) emptyIn(ctx context.Context, database string, roles []s
 		in = other.(*postgresServer)
 	}
 	return in.inTransaction(ctx, func() error {
+		if err := in.reassign(ctx, roles, roles); err != nil {
+			return err
+		}
 		for _, name := range roles {
-			if err := in.reassign(ctx, name, roles); err != nil {
-				return err
-			}
 			if err := in.exec(ctx, "DROP OWNED BY "+identifier(name)); err != nil {
 				return err
 			}

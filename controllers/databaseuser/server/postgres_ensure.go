@@ -172,7 +172,7 @@ func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account
 // as the account, so that this is an application's own doing.
 const holders = `SELECT DISTINCT r.rolname::text FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
 	WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1) AND d.dbid IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
-	AND (d.deptype = 'o' OR d.deptype = 'a' AND r.rolname <> $2 AND d.classid <> 'pg_auth_members'::regclass)`
+	AND (d.deptype = 'o' OR d.deptype = 'a' AND r.rolname <> $2 AND d.classid <> 'pg_auth_members'::regclass) ORDER BY 1`
 
 // disown gives what the account owns to the role of what is left, and takes from its users what they were given. The master user has to be a member
 // of each role that owns something; of one in rds_iam only after it has left that.
@@ -181,22 +181,21 @@ func (p *postgresServer) disown(ctx context.Context, a Account) error {
 	if err != nil {
 		return err
 	}
+	var rest []string
 	for _, name := range roles {
 		before, after := join(a, name)
 		if err := p.exec(ctx, before...); err != nil {
 			return err
 		}
-		if err := p.reassign(ctx, name, a.roles()); err != nil {
-			return err
-		}
 		if name != a.Name { // it owns nothing any more: only rights are dropped, and what it is a member of it may lose
-			after = append([]string{"DROP OWNED BY " + identifier(name), actAs(a, identifier(name))}, after...)
+			rest = append(rest, "DROP OWNED BY "+identifier(name), actAs(a, identifier(name)))
 		}
-		if err := p.exec(ctx, after...); err != nil {
-			return err
-		}
+		rest = append(rest, after...)
 	}
-	return nil
+	if err := p.reassign(ctx, roles, a.roles()); err != nil {
+		return err
+	}
+	return p.exec(ctx, rest...)
 }
 
 func actAs(a Account, user string) string { return "GRANT " + identifier(a.Name) + " TO " + user }

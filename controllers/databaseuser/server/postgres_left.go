@@ -44,11 +44,25 @@ const (
 	leftOwnsSchema = `SELECT EXISTS (SELECT FROM pg_namespace WHERE 'SCHEMA ' || quote_ident(nspname) = $1 AND pg_get_userbyid(nspowner) = $2)`
 )
 
-// reassign gives what one of an account's roles owns to the role of what is left.
-func (p *postgresServer) reassign(ctx context.Context, owner string, roles []string) error {
+// reassign gives what the owners have to the role of what is left, and takes back what the roles of the account, the
+// owners among them, were given to it. DROP OWNED has to wait until all owners have been through: it takes from a role
+// what that was given to the table of another, and leaves what it had given on.
+func (p *postgresServer) reassign(ctx context.Context, owners, roles []string) error {
+	if len(owners) == 0 {
+		return nil
+	}
 	if err := p.ensureLeft(ctx); err != nil {
 		return err
 	}
+	for _, owner := range owners {
+		if err := p.reassignOne(ctx, owner); err != nil {
+			return err
+		}
+	}
+	return p.defuse(ctx, roles)
+}
+
+func (p *postgresServer) reassignOne(ctx context.Context, owner string) error {
 	needs, err := p.texts(ctx, "look where the user owns anything", leftNeeds, owner, leftRole)
 	if err != nil {
 		return err
@@ -72,7 +86,7 @@ func (p *postgresServer) reassign(ctx context.Context, owner string, roles []str
 			}
 		}
 	}
-	return p.defuse(ctx, roles)
+	return nil
 }
 
 // Statements for what this transaction has given to the role of what is left, and nothing that is made meanwhile. A function that ran as its owner
