@@ -211,7 +211,7 @@ func TestAttributesThatShowLateAreWrittenOnce(t *testing.T) {
 	q := queueOf(team(t, c), "late")
 	createReady(t, c, q)
 	minute := time.Duration(scale * float64(time.Minute))
-	world.Proxy.DelayQueueAttributes(minute/2, 13*minute)
+	world.Proxy.DelayQueueAttributes(minute/6, 12*minute) // the rest is for a machine that is busy: a call takes as long
 	t.Cleanup(func() { world.Proxy.DelayQueueAttributes(0, 0) })
 	m := world.Proxy.Mark()
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) {
