@@ -98,8 +98,8 @@ func IsSystem(name string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), systemPrefix)
 }
 
-// Unprintable reports whether r has no place in a name. What has no width, and what turns the direction of writing, makes one
-// name look like another.
+// Unprintable reports whether r has no place in a name. Characters without a width, and those that change the direction
+// of writing, make one name look like another.
 func Unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
 }

@@ -24,9 +24,11 @@ func Verify(ctx context.Context, issuer string, keys *Keys, raw string, audience
 	return verify(ctx, issuer, keys, raw, audiences, &oidc.Config{Now: now})
 }
 
-// VerifyLogout checks a logout token as Verify does. It need not say when it ends: OpenID Connect Back-Channel Logout 1.0 made exp
-// a must later than providers were written, and who takes it bounds its age.
-func VerifyLogout(ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time) (*oidc.IDToken, error) {
+// VerifyLogout checks a logout token as Verify does, but takes one without exp, too: some providers send none, as drafts
+// of OpenID Connect Back-Channel Logout 1.0 allowed. The caller bounds its age by iat.
+func VerifyLogout(
+	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time,
+) (*oidc.IDToken, error) {
 	tok, err := verify(ctx, issuer, keys, raw, audiences, &oidc.Config{Now: now, SkipExpiryCheck: true})
 	if err != nil {
 		return nil, err
@@ -37,8 +39,11 @@ func VerifyLogout(ctx context.Context, issuer string, keys *Keys, raw string, au
 	return tok, nil
 }
 
-func verify(ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, config *oidc.Config) (*oidc.IDToken, error) {
-	config.SkipClientIDCheck, config.SupportedSigningAlgs = true, Algorithms // the audience is checked below, for there may be several
+func verify(
+	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, config *oidc.Config,
+) (*oidc.IDToken, error) {
+	config.SkipClientIDCheck = true // the audience is checked below, for there may be several
+	config.SupportedSigningAlgs = Algorithms
 	v := oidc.NewVerifier(issuer, keys, config)
 	ctx, out := withOutage(ctx)
 	tok, err := v.Verify(ctx, raw)

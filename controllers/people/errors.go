@@ -30,8 +30,8 @@ func problem(status int, format string, args ...any) *Error {
 func forbidden(to right) *Error {
 	detail := fmt.Sprintf("you are not allowed to %s %s in namespace %s", to.verb, to.resource, to.namespace)
 	if to.resource == operatorapi.ValuesResource {
-		detail += ": developers and owners of a team have it unless the Team says otherwise; ask an owner, or a platform admin for " +
-			"the ClusterRole portico-secret-writer there"
+		detail += ": developers and owners of a team have this right unless the Team says otherwise; ask an owner, " +
+			"or a platform admin for the ClusterRole portico-secret-writer there"
 	}
 	return &Error{Status: http.StatusForbidden, Denied: true, Detail: detail}
 }

@@ -16,7 +16,8 @@ import (
 func (p *pass) access(ctx context.Context) (string, error) {
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {
 		for _, role := range v1alpha1.TeamRoles {
-			if err := p.bind(ctx, namespace, role.ClusterRole(), func(r v1alpha1.TeamRole) bool { return r == role }); err != nil {
+			err := p.bind(ctx, namespace, role.ClusterRole(), func(r v1alpha1.TeamRole) bool { return r == role })
+			if err != nil {
 				return err
 			}
 		}

@@ -73,8 +73,8 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 	return obj, nil
 }
 
-// withoutNull removes the members of an object that are null, in whatever depth: for Kubernetes they are not there. An entry of a
-// list is none of these.
+// withoutNull removes the members of an object that are null, at any depth: for Kubernetes they are not there. Entries of
+// lists stay.
 func withoutNull(m map[string]any) map[string]any {
 	maps.DeleteFunc(m, func(_ string, v any) bool { return v == nil })
 	for _, v := range m {

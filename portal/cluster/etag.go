@@ -37,8 +37,8 @@ func ETag(obj *unstructured.Unstructured) string {
 // byProxies is what proxies that compress add to an ETag, within its quotes.
 var byProxies = regexp.MustCompile(`[-;:]{1,2}(gzip|br|zstd|deflate)$`)
 
-// ownETag returns an ETag as this portal wrote it. Proxies that compress make it weak (W/) or add how; some tools leave its quotes
-// out.
+// ownETag returns an ETag as this portal wrote it. Proxies that compress make it weak (W/) or add their encoding; some
+// tools leave its quotes out.
 func ownETag(etag string) string {
 	etag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(etag), "W/"), `"`)
 	return `"` + byProxies.ReplaceAllString(etag, "") + `"`

@@ -49,7 +49,9 @@ func TestEachValueCanBeNull(t *testing.T) {
 			name = "production"
 		}
 		c := load(t, folder)
-		c.Files = slices.DeleteFunc(c.Files, func(f *common.File) bool { return strings.HasPrefix(f.Name, "files/policy/") }) // which are many
+		c.Files = slices.DeleteFunc(c.Files, func(f *common.File) bool {
+			return strings.HasPrefix(f.Name, "files/policy/") // which are many
+		})
 		for _, path := range paths(c.Values) {
 			given := values(t, name)
 			if folder != configFolder {
@@ -58,7 +60,8 @@ func TestEachValueCanBeNull(t *testing.T) {
 			set(given, nil, path...)
 			_, err := renderAs(t, c, given, common.ReleaseOptions{Name: "portico", Namespace: "portico-system", IsInstall: true})
 			at := strings.Join(path, ".")
-			if err != nil && !slices.Contains(needed, at) && !strings.Contains(err.Error(), "don't meet the specifications of the schema") {
+			if err != nil && !slices.Contains(needed, at) &&
+				!strings.Contains(err.Error(), "don't meet the specifications of the schema") {
 				t.Errorf("%s: null: %v", at, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "nil pointer") {
@@ -115,7 +118,9 @@ func deployed(t *testing.T, text string) []string {
 		var d struct {
 			Kind string
 			Spec struct {
-				Template struct{ Spec struct{ Containers []struct{ Args []string } } }
+				Template struct {
+					Spec struct{ Containers []struct{ Args []string } }
+				}
 			}
 		}
 		if err := yaml.Unmarshal([]byte(object), &d); err != nil {
@@ -170,7 +175,10 @@ func TestItCanBeASubchart(t *testing.T) {
 	parent.AddDependency(load(t, folder))
 	given := values(t, "minimal")
 	given["enabled"], given["global"] = true, map[string]any{"imageRegistry": "registry.example.com"}
-	files, err := renderAs(t, parent, map[string]any{"portico": given, "global": map[string]any{"a": "b"}}, common.ReleaseOptions{Name: "platform", Namespace: "portico-system", IsInstall: true})
+	values := map[string]any{"portico": given, "global": map[string]any{"a": "b"}}
+	files, err := renderAs(t, parent, values, common.ReleaseOptions{
+		Name: "platform", Namespace: "portico-system", IsInstall: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +195,8 @@ func TestTheHostIsInLowerCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := fmt.Sprint(files); strings.Contains(text, "host: Portal") || strings.Contains(text, "[Portal") || !strings.Contains(text, "portal.example.com") {
+	if text := fmt.Sprint(files); strings.Contains(text, "host: Portal") || strings.Contains(text, "[Portal") ||
+		!strings.Contains(text, "portal.example.com") {
 		t.Error("the host keeps its capitals")
 	}
 }

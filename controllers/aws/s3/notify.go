@@ -83,8 +83,8 @@ var notifications = typedFeature[notified]{
 	text:  func(v notified) string { return external.JSON(v) },
 }
 
-// notTaken returns what is waited for when S3 has tried the queues and topics, and one refuses the bucket: the spec is right.
-// S3 does not say which one.
+// notTaken returns what the bucket waits for if S3 has tried its queues and topics and one refuses the bucket, else nil.
+// The spec is right then, and S3 does not say which one it is.
 func notTaken(v notified, err error) error {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || answer.ErrorCode() != "InvalidArgument" ||
@@ -96,7 +96,7 @@ func notTaken(v notified, err error) error {
 			"(allowFrom), and have no KMS key that keeps s3.amazonaws.com out", strings.Join(v.receivers(), ", ")))
 }
 
-// receivers returns the ARNs of all queues and topics that are notified, by whomever.
+// receivers returns the ARNs of all queues and topics that are notified, sorted, those that others added among them.
 func (v notified) receivers() (all []string) {
 	for _, n := range v.Own {
 		all = append(all, n.ARN)

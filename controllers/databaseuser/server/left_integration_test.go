@@ -100,7 +100,8 @@ func TestRightsThatApplicationsGaveEnd(t *testing.T) {
 	w.hold(app, "SET ROLE NONE", "GRANT INSERT ON made TO PUBLIC", "CREATE TABLE aside (id int)", "GRANT UPDATE (id) ON aside TO "+a.Name)
 	w.must(w.target, "ALTER TABLE taken OWNER TO CURRENT_USER")
 	second := w.signIn(w.master(), a, a.Logins()[1])
-	w.hold(second, "SET ROLE NONE", "CREATE TABLE asides (id int)", "GRANT INSERT ON asides TO "+login+" WITH GRANT OPTION")
+	w.hold(second, "SET ROLE NONE", "CREATE TABLE asides (id int)",
+		"GRANT INSERT ON asides TO "+login+" WITH GRANT OPTION")
 	w.hold(app, "SET ROLE NONE", "GRANT INSERT ON asides TO PUBLIC")
 	a.Access = v1alpha1.AccessRead
 	if _, err := w.master().Ensure(t.Context(), a); err != nil {
@@ -133,7 +134,8 @@ func TestRightsThatWereGivenOnHoldUpNoDrop(t *testing.T) {
 	if err := w.drop(a); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.count(w.target, "SELECT count(*) FROM pg_class, aclexplode(relacl) x WHERE relname = 'made' AND x.grantee = 0"); n != 0 {
+	const everybodys = "SELECT count(*) FROM pg_class, aclexplode(relacl) x WHERE relname = 'made' AND x.grantee = 0"
+	if n := w.count(w.target, everybodys); n != 0 {
 		t.Errorf("everybody has %d rights to what is left", n)
 	}
 }

@@ -222,7 +222,8 @@ func askFor(e *cluster.ForbiddenError) string {
 		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a platform admin for it, for this one Secret."
 	case e.Resource == operatorapi.ValuesResource:
 		return "Developers and owners of a team set values of Secrets, unless its Team says otherwise (spec.secrets.setBy). " +
-			"Ask an owner for one of these roles, or a platform admin for the ClusterRole portico-secret-writer in the namespace."
+			"Ask an owner for one of these roles, or a platform admin for the ClusterRole portico-secret-writer in the " +
+			"namespace."
 	}
 	return "You see this whether or not it exists. Ask a member of that team, or a platform admin, for access."
 }
