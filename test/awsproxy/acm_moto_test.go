@@ -25,7 +25,7 @@ func (w *world) acm(key, region string) *acm.Client {
 func timed(t *testing.T) (w *world, later *time.Duration) {
 	t.Helper()
 	later = new(time.Duration)
-	w = unhurried(t, func(o *awsproxy.Options) { o.Now = func() time.Time { return time.Now().Add(*later) } })
+	w = unhurried(t, func(o *awsproxy.Options) { o.Now = standing(later) })
 	w.operator.Client().Transport = stamped{w.operator.Client().Transport, later}
 	w.SetACMRecordDelay(0)
 	w.SetACMIssueDelay(time.Minute)

@@ -70,14 +70,9 @@ func TestAssumedRoleBelongsToItsAccount(t *testing.T) {
 }
 
 func TestAssumedRoleExpires(t *testing.T) {
-	late := false
+	later := time.Duration(0)
 	w := newWorld(t, func(o *awsproxy.Options) {
-		o.Now = func() time.Time {
-			if late {
-				return time.Now().Add(14 * time.Minute) // still within the signature's time
-			}
-			return time.Now()
-		}
+		o.Now = standing(&later)
 	})
 	out, err := w.sts(keyOne, "eu-west-1").AssumeRole(t.Context(), &sts.AssumeRoleInput{
 		RoleArn: aws.String("arn:aws:iam::" + accountTwo + ":role/portico"), RoleSessionName: aws.String("test"), DurationSeconds: aws.Int32(900 - 120),
@@ -88,7 +83,7 @@ func TestAssumedRoleExpires(t *testing.T) {
 	buckets := s3.NewFromConfig(configWith(w.operator, c, "eu-west-1"))
 	_, err = buckets.ListBuckets(t.Context(), &s3.ListBucketsInput{})
 	must(t, err)
-	late = true
+	later = 14 * time.Minute // still within the signature's time
 	_, err = buckets.ListBuckets(t.Context(), &s3.ListBucketsInput{})
 	wantCode(t, err, "ExpiredToken")
 }

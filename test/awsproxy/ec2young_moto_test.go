@@ -4,7 +4,6 @@ package awsproxy_test
 
 import (
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,13 +22,11 @@ func filtered(t *testing.T, c *ec2.Client, name, value string) int {
 }
 
 func TestAYoungInstanceIsDeniedToTheOperator(t *testing.T) {
-	var passed atomic.Int64
-	w := newWorld(t, func(o *awsproxy.Options) {
-		o.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
-	})
+	later := time.Duration(0)
+	w := newWorld(t, func(o *awsproxy.Options) { o.Now = standing(&later) })
 	c, token := w.ec2(keyOne, "eu-west-1"), unique(t)
 	old := run(t, c, runInput(token+"-old", types.InstanceTypeT3Micro))
-	passed.Add(int64(6 * time.Minute))
+	later += 6 * time.Minute
 	w.HideYoungInstances(5 * time.Minute)
 	in := runInput(token, types.InstanceTypeT3Micro)
 	id := run(t, c, in)
@@ -52,7 +49,7 @@ func TestAYoungInstanceIsDeniedToTheOperator(t *testing.T) {
 	if n := filtered(t, behind, "instance-id", id); n != 1 {
 		t.Errorf("outside %d show", n)
 	}
-	passed.Add(int64(5 * time.Minute))
+	later += 5 * time.Minute
 	if n := filtered(t, c, "tag:token", token); n != 1 {
 		t.Errorf("after five minutes %d show", n)
 	}

@@ -5,7 +5,6 @@ package awsproxy_test
 import (
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,15 +18,21 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
+// standing returns a clock that stands still but for what later says, so that
+// no busy machine ends a wait of AWS's in the middle of a look.
+func standing(later *time.Duration) (now func() time.Time) {
+	start := time.Now()
+	return func() time.Time { return start.Add(*later) }
+}
+
 // newLaggingWorld returns a proxy at AWS's own pace, and what makes its time pass.
 func newLaggingWorld(t *testing.T) (w *world, pass func(time.Duration)) {
 	t.Helper()
-	passed := &atomic.Int64{}
+	later := time.Duration(0)
 	w = newWorld(t, func(o *awsproxy.Options) {
-		o.TimeScale, o.Seed = 1, 7
-		o.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+		o.TimeScale, o.Seed, o.Now = 1, 7, standing(&later)
 	})
-	return w, func(d time.Duration) { passed.Add(int64(d)) }
+	return w, func(d time.Duration) { later += d }
 }
 
 // visible counts the buckets that somebody sees by their names, and in the list.

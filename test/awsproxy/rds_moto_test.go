@@ -162,7 +162,7 @@ func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
 	later := time.Duration(0)
 	c := newWorld(t, func(o *awsproxy.Options) {
 		o.TimeScale = 1
-		o.Now = func() time.Time { return time.Now().Add(later) }
+		o.Now = standing(&later)
 	}).rds()
 	name := unique(t)
 	_, err := c.CreateDBInstance(t.Context(), database(name))

@@ -130,7 +130,7 @@ func TestRoute53TakesFewRequestsASecondFromTheOperator(t *testing.T) {
 
 func TestAChangeTakesItsTime(t *testing.T) {
 	later := time.Duration(0)
-	w := unhurried(t, func(o *awsproxy.Options) { o.Now = func() time.Time { return time.Now().Add(later) } })
+	w := unhurried(t, func(o *awsproxy.Options) { o.Now = standing(&later) })
 	w.SetDNSDelay(time.Minute)
 	c := w.route53(keyOne)
 	made, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("time.test"), CallerReference: aws.String(unique(t))})

@@ -47,7 +47,7 @@ func TestNameOfDeletedQueueIsTakenForAWhile(t *testing.T) {
 	later := time.Duration(0)
 	w := newWorld(t, func(o *awsproxy.Options) {
 		o.TimeScale = 1
-		o.Now = func() time.Time { return time.Now().Add(later) }
+		o.Now = standing(&later)
 	})
 	c := w.sqs(keyOne, "eu-west-1")
 	name := unique(t)
