@@ -43,7 +43,7 @@ func forPeople(mgr ctrl.Manager, o Options) (operatorapi.People, error) {
 	return people.New(people.Options{
 		Verifier: verifier, Reviews: clients.AuthorizationV1().SubjectAccessReviews(),
 		Store: &people.Store{Secrets: clients.CoreV1(), System: []string{o.Namespace, o.Hostnames.Namespace}, Now: o.Engine.Now},
-		Find:  findBound(mgr.GetClient(), mgr.GetEventRecorder("portico")), Uses: usesOfSecrets(mgr.GetClient()), Log: mgr.GetLogger().WithName("people"),
+		Find:  findBound(mgr.GetClient(), mgr.GetEventRecorder("portico")), Own: people.OwnUsers(mgr.GetClient(), o.Engine.Now), Uses: usesOfSecrets(mgr.GetClient()), Log: mgr.GetLogger().WithName("people"),
 	}), nil
 }
 
@@ -64,8 +64,12 @@ func findBound(cached client.Reader, recorder events.EventRecorder) people.FindB
 			return b, false, true, client.IgnoreNotFound(err)
 		}
 		b.UID, b.Binding, b.Elsewhere = obj.GetUID(), bindingOf(obj), passwordElsewhere(obj)
-		b.Tell = func(actor string) {
-			recorder.Eventf(obj, nil, corev1.EventTypeNormal, ReasonPasswordShown, actionOf(actor), "%s was shown the password", actor)
+		b.Tell = func(actor, access string) {
+			said := "%s was shown the password"
+			if access != "" {
+				said = "%s was shown the password of a user of their own, with access " + access
+			}
+			recorder.Eventf(obj, nil, corev1.EventTypeNormal, ReasonPasswordShown, actionOf(actor+access), said, actor)
 		}
 		return b, true, true, nil
 	}

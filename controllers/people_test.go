@@ -52,7 +52,7 @@ func TestWhatHasAPassword(t *testing.T) {
 	if err != nil || !found || !known || b.Secret != "db-rdsinstance-binding" || b.UID != "u" || b.Binding == nil || b.Elsewhere != "RDS keeps the password itself, in AWS Secrets Manager: arn:aws:x" {
 		t.Errorf("%+v %v %v %v", b, found, known, err)
 	}
-	b.Tell("oidc:jane")
+	b.Tell("oidc:jane", "")
 	if got := <-told.Events; got != "Normal PasswordShown oidc:jane was shown the password" {
 		t.Errorf("told %q", got)
 	}

@@ -83,6 +83,16 @@ func NewVerifier(s Settings, now func() time.Time) (*Verifier, error) {
 
 // Caller returns whose token it is. Errors are ErrBadToken, a *RefusedError, a *NotFreshError, or a *ProviderError when nobody can tell.
 func (v *Verifier) Caller(ctx context.Context, raw string) (Identity, error) {
+	return v.caller(ctx, raw, false)
+}
+
+// FreshCaller does what Caller does, for what takes a sign-in of a moment ago: a token for the REST API counts for Fresh
+// after it was issued. When its user signed in does not matter there: no tool can ask for that.
+func (v *Verifier) FreshCaller(ctx context.Context, raw string) (Identity, error) {
+	return v.caller(ctx, raw, true)
+}
+
+func (v *Verifier) caller(ctx context.Context, raw string, always bool) (Identity, error) {
 	if len(raw) > maxToken {
 		return Identity{}, fmt.Errorf("%w: it is longer than any", ErrBadToken)
 	}
@@ -99,10 +109,15 @@ func (v *Verifier) Caller(ctx context.Context, raw string) (Identity, error) {
 		return Identity{}, err
 	}
 	bySignIn := v.settings.SignIn != "" && slices.Contains(tok.Audience, v.settings.SignIn) // a browser's, whatever else it is for
-	if bySignIn || !slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(v.settings.Audiences, a) }) {
-		if err := v.fresh(tok); err != nil {
-			return Identity{}, err
-		}
+	forREST := slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(v.settings.Audiences, a) })
+	switch {
+	case bySignIn || !forREST:
+		err = v.fresh(tok)
+	case always && v.now().Sub(tok.IssuedAt) > Fresh:
+		err = &NotFreshError{}
+	}
+	if err != nil {
+		return Identity{}, err
 	}
 	return v.settings.Claims.Of(tok)
 }

@@ -32,6 +32,14 @@ const (
 	// make one with the token of a ServiceAccount.
 	ValuesGroup    = "portico.dev"
 	ValuesResource = "secretvalues"
+	// DatabaseResource is what RBAC knows of signing in to databases: ReadVerb as a user of one's own that reads,
+	// WriteVerb as one that writes as well, and MasterVerb is to see the master password. There are no such objects.
+	DatabaseResource = "databaseaccess"
+	ReadVerb         = "read"
+	WriteVerb        = "write"
+	MasterVerb       = "master"
+	// AsMaster is the query parameter of a path of RevealPath by which the master password is asked for.
+	AsMaster = "master"
 	// AnnotationValuesSet on a Secret has when each of its keys was set, and by whom, as JSON.
 	AnnotationValuesSet = "portico.dev/values-set"
 
@@ -104,4 +112,13 @@ type Password struct {
 	Database string `json:"database,omitempty"`
 	// Type is that of the binding, such as postgresql.
 	Type string `json:"type,omitempty"`
+	// Access is what a person's own user may do in the database: Read or ReadWrite. Empty for the passwords of others.
+	Access string `json:"access,omitempty"`
+	// ExpiresAt is when that user is dropped.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+}
+
+// DatabaseWords say what the verbs of DatabaseResource allow.
+var DatabaseWords = map[string]string{
+	ReadVerb: "sign in to databases", WriteVerb: "write in databases", MasterVerb: "see master passwords",
 }

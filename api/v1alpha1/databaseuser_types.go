@@ -23,6 +23,10 @@ type DatabaseUserSpec struct {
 	// +kubebuilder:validation:Maximum=365
 	// +optional
 	PasswordRotationDays *int32 `json:"passwordRotationDays,omitempty"`
+	// expiresAt is when Portico deletes this object, and with it the user: for access that ends. Portico sets it to a day
+	// ahead for the users that it requests for people who ask for the password of a database.
+	// +optional
+	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
 	// deletionPolicy Delete drops the user from the database, and Retain leaves it there as it is, with its password.
 	// Tables that it owns always stay.
 	// +kubebuilder:validation:Enum=Delete;Retain
@@ -95,7 +99,7 @@ type DatabaseUserStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/says=in the database {databaseRef}|access=Read?that reads / access=Write?that writes / that reads and writes|authentication=IAM?signing in by IAM / signing in with a password|deletionPolicy=Retain?kept in the database when you delete it here / dropped when you delete it here"
 // +kubebuilder:metadata:annotations="portico.dev/icon=lock"
 // +kubebuilder:metadata:annotations="portico.dev/form=databaseRef,access"
-// +kubebuilder:metadata:annotations="portico.dev/order=name,authentication,passwordRotationDays,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=name,authentication,passwordRotationDays,expiresAt,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.username"
 // +kubebuilder:metadata:annotations="portico.dev/refers=databaseRef.name=rdsinstances"
 // +kubebuilder:metadata:annotations="portico.dev/steps=DatabaseReached,UserReady,BindingReady"
@@ -121,6 +125,7 @@ const (
 	ReasonAddressNotAllowed     = "AddressNotAllowed"
 	ReasonCertificateNotTrusted = "CertificateNotTrusted"
 	ReasonDatabaseRefused       = "DatabaseRefused"
+	ReasonExpired               = "Expired" // the time for which it was requested is over
 	ReasonEngineNotSupported    = "EngineNotSupported"
 	ReasonIAMUnavailable        = "IAMUnavailable"
 	ReasonMasterPasswordRefused = "MasterPasswordRefused"

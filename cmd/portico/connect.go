@@ -13,11 +13,12 @@ import (
 	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
 )
 
 type connectFlags struct {
-	print, showPassword bool
-	address             string
+	print, showPassword, master bool
+	address                     string
 }
 
 func (a *app) connectCommand() *cobra.Command {
@@ -25,8 +26,10 @@ func (a *app) connectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "connect [KIND] NAME", Short: "Connect to a database with psql or mysql, or say how to reach something", Args: words(1, 2),
 		Long: `Connect looks up where a database answers, tries whether it can be reached from here, asks for its password, and starts psql or
-mysql, which must be installed. The password comes from the binding Secret, which takes the right to get that Secret; the team sees an
-event that you were shown it. It is passed by the environment or a file that only you can read, never on a command line.
+mysql, which must be installed. You sign in as a user of your own, which reads, and writes if you are an owner of the team; it is created
+when you ask, and dropped 24 hours after you asked for it last. The team sees an event that you did. --master signs in as the master
+user, which is for owners. The password is passed by the environment or a file that only you can read, never on a command line. Your
+token must be five minutes old at most: sign in again with portico login.
 
 Databases answer inside their network, unless they are publicly accessible: with a tunnel, such as ssh -L 5432:HOST:5432 BASTION, give
 its end as --address. Of other kinds, connect prints the address and a command of the AWS CLI to try.`,
@@ -39,6 +42,7 @@ its end as --address. Of other kinds, connect prints the address and a command o
 	}
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the command, without the password, and do nothing")
 	cmd.Flags().BoolVar(&f.showPassword, "show-password", false, "print the password, and do nothing else")
+	cmd.Flags().BoolVar(&f.master, "master", false, "sign in as the master user of a database, which is for owners, and not as yourself")
 	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to instead of the database's own: the end of a tunnel")
 	return cmd
 }
@@ -52,7 +56,7 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 		return err
 	}
 	if f.showPassword {
-		got, err := t.objects().Reveal(ctx, t.name)
+		got, err := t.objects().Reveal(ctx, t.name, client.RevealOptions{Master: f.master})
 		if err != nil {
 			return err
 		}
@@ -78,7 +82,7 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 		_, err := fmt.Fprintln(a.out, db.command())
 		return err
 	}
-	return a.startClient(ctx, t, db)
+	return a.startClient(ctx, t, db, f.master)
 }
 
 // databaseAs returns how the database of a user is reached, as that user.

@@ -9,6 +9,10 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/portico-platform/portico/api/access"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/client"
 )
 
 // database is where one answers, and as whom to connect.
@@ -76,7 +80,7 @@ func (db database) command() string {
 }
 
 // startClient connects: it looks for the program and the way to the database before anybody is shown a password.
-func (a *app) startClient(ctx context.Context, t target, db database) error {
+func (a *app) startClient(ctx context.Context, t target, db database, master bool) error {
 	c, ok := db.client()
 	if !ok {
 		return hinted(fmt.Errorf("there is no client known here for %s: connect with yours to %s", clean(db.engine), db.command()),
@@ -89,9 +93,13 @@ func (a *app) startClient(ctx context.Context, t target, db database) error {
 	if err := a.dials(ctx, net.JoinHostPort(db.host, db.port)); err != nil {
 		return unreachable(db, err)
 	}
-	got, err := t.objects().Reveal(ctx, t.name)
+	got, err := t.objects().Reveal(ctx, t.name, client.RevealOptions{Master: master})
 	if err != nil {
 		return err
+	}
+	if got.ExpiresAt != nil {
+		a.say("You sign in as %s, who can %s. This user is dropped %s.", clean(got.Username),
+			access.DatabaseWords(v1alpha1.BindingAccess(got.Access)), got.ExpiresAt.Local().Format(time.DateTime))
 	}
 	if got.Username != "" {
 		db.user = got.Username

@@ -18,7 +18,7 @@ import (
 var first = []string{"Namespace", "AWSProvider", "Team", "HostnameGrant", "PoolGateway", "DomainClaim", "ClusterRoleBinding", "RoleBinding"}
 
 // roles are those of people and tools; the bindings of the others belong to the installation.
-var roles = []string{"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer", "portico-admin"}
+var roles = []string{"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer", "portico-database-reader", "portico-database-owner", "portico-admin"}
 
 // kind is one whose objects are saved.
 type kind struct {

@@ -49,8 +49,10 @@ type Reconciler struct {
 	Database func(ctx context.Context, namespace, name string) (*v1alpha1.RDSInstance, error)
 	Secrets  Secrets
 	Dialer   Dialer
-	Now      func() time.Time
-	Scaled   func(time.Duration) time.Duration
+	// Delete deletes the object whose time is over.
+	Delete func(ctx context.Context, obj *v1alpha1.DatabaseUser) error
+	Now    func() time.Time
+	Scaled func(time.Duration) time.Duration
 }
 
 type reconciliation struct {
@@ -69,11 +71,28 @@ func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.DatabaseUser,
 	defer cancel()
 	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
 	defer r.close()
+	if over, err := r.expire(ctx); over || err != nil {
+		return err
+	}
 	return steps.List{
 		{Name: v1alpha1.StepDatabaseReached, Do: r.reach},
 		{Name: v1alpha1.StepUserReady, Do: r.ensureUser},
 		{Name: v1alpha1.StepBindingReady, Do: r.ensureBinding},
 	}.Reconcile(ctx, obj, pass)
+}
+
+// expire deletes the object if its time is over, else it has it looked at when it is.
+func (r *reconciliation) expire(ctx context.Context) (over bool, err error) {
+	at := r.obj.Spec.ExpiresAt
+	if at == nil {
+		return false, nil
+	}
+	if left := at.Sub(r.Now()); left > 0 {
+		r.pass.LookAgain(left)
+		return false, nil
+	}
+	r.pass.Normal(v1alpha1.ReasonExpired, "ExpireUser", "it was requested until %s, and is deleted", at.UTC().Format(time.RFC3339))
+	return true, r.Delete(ctx, r.obj)
 }
 
 // Finalize implements engine.KindReconciler: the user is dropped, unless its database goes, too.

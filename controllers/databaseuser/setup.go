@@ -26,7 +26,10 @@ type Options struct {
 
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
-	proto, rec := &v1alpha1.DatabaseUser{}, Reconciler{Database: databaseIn(mgr.GetClient()), Secrets: o.Secrets, Dialer: o.Dialer, Now: o.Engine.Now, Scaled: o.Scaled}
+	proto, rec := &v1alpha1.DatabaseUser{}, Reconciler{
+		Database: databaseIn(mgr.GetClient()), Secrets: o.Secrets, Dialer: o.Dialer, Now: o.Engine.Now, Scaled: o.Scaled,
+		Delete: deleteBy(mgr.GetClient()),
+	}
 	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.RDSInstance{}, watch.EnqueueNaming(mgr, proto, &v1alpha1.RDSInstance{}), builder.WithPredicates(databaseChanged()))
 	})
@@ -40,6 +43,14 @@ func databaseIn(reader client.Reader) func(ctx context.Context, namespace, name 
 			return nil, err
 		}
 		return db, nil
+	}
+}
+
+// deleteBy deletes what was read, and nothing that was requested by its name since, nor given more time.
+func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
+	return func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
+		uid, version := obj.GetUID(), obj.GetResourceVersion()
+		return client.IgnoreNotFound(c.Delete(ctx, obj.DeepCopy(), client.Preconditions{UID: &uid, ResourceVersion: &version}))
 	}
 }
 

@@ -29,12 +29,17 @@ func problem(status int, format string, args ...any) *Error {
 
 func forbidden(to right) *Error {
 	detail := fmt.Sprintf("you are not allowed to %s %s in namespace %s", to.verb, to.resource, to.namespace)
-	if to.resource == operatorapi.ValuesResource {
+	switch to.resource {
+	case operatorapi.DatabaseResource:
+		detail = fmt.Sprintf("you are not allowed to %s in namespace %s: %s", operatorapi.DatabaseWords[to.verb], to.namespace, whoSignsIn)
+	case operatorapi.ValuesResource:
 		detail += ": developers and owners of a team have this right unless the Team says otherwise; ask an owner, " +
 			"or a platform admin for the ClusterRole portico-secret-writer there"
 	}
 	return &Error{Status: http.StatusForbidden, Denied: true, Detail: detail}
 }
+
+const whoSignsIn = "developers read and owners write, unless the Team says otherwise (spec.secrets.signInBy), and the master password is for owners"
 
 func unavailable(cause error) *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Detail: "Kubernetes does not answer at the moment; try again", Cause: cause}

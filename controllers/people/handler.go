@@ -24,6 +24,7 @@ import (
 // Verifier is identity.Verifier: it tells whose a token is.
 type Verifier interface {
 	Caller(ctx context.Context, token string) (identity.Identity, error)
+	FreshCaller(ctx context.Context, token string) (identity.Identity, error)
 }
 
 // Uses returns the objects in the namespace whose spec names Secrets, by kind, and the Secrets' names.
@@ -35,6 +36,7 @@ type Handler struct {
 	rights   rights
 	store    *Store
 	find     FindBound
+	own      MakeOwn
 	uses     Uses
 	log      logr.Logger
 	paces    *expiring.Cache[string, *rate.Limiter] // of each person
@@ -55,6 +57,7 @@ type Options struct {
 	Reviews  authorizationclient.SubjectAccessReviewInterface
 	Store    *Store
 	Find     FindBound
+	Own      MakeOwn
 	Uses     Uses
 	Log      logr.Logger // has the audit log too
 }
@@ -62,30 +65,34 @@ type Options struct {
 // New puts the parts together.
 func New(o Options) *Handler {
 	now := o.Store.Now
-	return &Handler{paces: expiring.New[string, *rate.Limiter](paceFor, pacesKept, now), now: now, verifier: o.Verifier, rights: rights{o.Reviews}, store: o.Store, find: o.Find, uses: o.Uses, log: o.Log}
+	return &Handler{
+		paces: expiring.New[string, *rate.Limiter](paceFor, pacesKept, now), now: now,
+		verifier: o.Verifier, rights: rights{o.Reviews}, store: o.Store, find: o.Find, own: o.Own, uses: o.Uses, log: o.Log,
+	}
 }
 
 // act is one thing that a person asks for. answer is what is sent back, nil for nothing.
 type act struct {
-	name string // for the record
-	do   func(h *Handler, r *http.Request, id identity.Identity) (answer any, status int, err error)
+	name  string // for the record
+	fresh bool   // it takes a sign-in of a moment ago
+	do    func(h *Handler, r *http.Request, id identity.Identity) (answer any, status int, err error)
 }
 
 // Routes adds all there are.
 func (h *Handler) Routes(mux *http.ServeMux) {
 	one := operatorapi.SecretsPath + "/{namespace}"
 	for pattern, a := range map[string]act{
-		"GET " + one:                {"list", (*Handler).list},
-		"PATCH " + one + "/{name}":  {"update", (*Handler).set},
-		"DELETE " + one + "/{name}": {"delete", (*Handler).remove},
-		"POST " + operatorapi.RevealPath + "/{kind}/{namespace}/{name}": {"reveal", (*Handler).show},
+		"GET " + one:                {name: "list", do: (*Handler).list},
+		"PATCH " + one + "/{name}":  {name: "update", do: (*Handler).set},
+		"DELETE " + one + "/{name}": {name: "delete", do: (*Handler).remove},
+		"POST " + operatorapi.RevealPath + "/{kind}/{namespace}/{name}": {name: "reveal", fresh: true, do: (*Handler).show},
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, a) })
 	}
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
-	id, err := h.person(r)
+	id, err := h.person(r, a.fresh)
 	if err == nil {
 		err = h.pace(id)
 	}
@@ -95,7 +102,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
 		answer, status, err = a.do(h, r, id)
 	}
 	told := asError(err)
-	record(h.log, r, a.name, id, told)
+	record(h.log, r, a.name, id, asWhom(answer), told)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if told != nil {
@@ -127,13 +134,17 @@ func (h *Handler) pace(id identity.Identity) error {
 }
 
 // person returns whose token the request carries. Whatever the portal says beside that does not count.
-func (h *Handler) person(r *http.Request) (identity.Identity, error) {
+func (h *Handler) person(r *http.Request, fresh bool) (identity.Identity, error) {
 	tokens := r.Header.Values(operatorapi.HeaderPerson)
 	r.Header.Del(operatorapi.HeaderPerson)
 	if len(tokens) != 1 || tokens[0] == "" {
 		return identity.Identity{}, problem(http.StatusUnauthorized, "this is for people who have signed in: their token is missing")
 	}
-	id, err := h.verifier.Caller(r.Context(), tokens[0])
+	verify := h.verifier.Caller
+	if fresh {
+		verify = h.verifier.FreshCaller
+	}
+	id, err := verify(r.Context(), tokens[0])
 	var refused *identity.RefusedError
 	var stale *identity.NotFreshError
 	switch {
@@ -270,12 +281,12 @@ func (h *Handler) confirmed(r *http.Request, id identity.Identity, namespace, na
 
 func (h *Handler) show(r *http.Request, id identity.Identity) (any, int, error) {
 	of := types.NamespacedName{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-	password, err := h.reveal(r.Context(), id, r.PathValue("kind"), of)
+	password, err := h.reveal(r.Context(), id, r.PathValue("kind"), of, r.URL.Query().Has(operatorapi.AsMaster))
 	if err != nil {
 		return nil, 0, err
 	}
 	if bound, found, _, err := h.find(r.Context(), r.PathValue("kind"), of); err == nil && found {
-		bound.Tell(id.Username)
+		bound.Tell(id.Username, password.Access)
 	}
 	return password, http.StatusOK, nil
 }

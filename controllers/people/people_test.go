@@ -47,7 +47,7 @@ type door struct {
 }
 
 // groups of the resources that are asked about.
-var groups = map[string]string{operatorapi.ValuesResource: "portico.dev", "webapps": "portico.dev", "rdsinstances": "portico.dev", "ec2instances": "portico.dev", "secrets": ""}
+var groups = map[string]string{operatorapi.ValuesResource: "portico.dev", operatorapi.DatabaseResource: "portico.dev", "webapps": "portico.dev", "rdsinstances": "portico.dev", "ec2instances": "portico.dev", "secrets": ""}
 
 func newDoor(t *testing.T, objects ...runtime.Object) *door {
 	t.Helper()
@@ -69,11 +69,18 @@ func newDoor(t *testing.T, objects ...runtime.Object) *door {
 	}
 	find := func(_ context.Context, kind string, of types.NamespacedName) (Bound, bool, bool, error) {
 		b := d.bound
-		b.Secret, b.Tell = of.Name+"-binding", func(actor string) { d.told = append(d.told, actor) }
-		return b, !d.missing, kind == v1alpha1.KindRDSInstance, nil
+		b.Secret, b.Tell = of.Name+"-binding", func(actor, access string) { d.told = append(d.told, strings.TrimSpace(actor+" "+access)) }
+		return b, !d.missing, kind == v1alpha1.KindRDSInstance || kind == v1alpha1.KindDatabaseUser, nil
+	}
+	own := func(_ context.Context, person string, of types.NamespacedName, access v1alpha1.BindingAccess) (Own, error) {
+		if person != "oidc:jane" {
+			t.Errorf("a user is made for %s", person)
+		}
+		of.Name += "-janes"
+		return Own{DatabaseUser: of, Access: access, ExpiresAt: time.Unix(90_000, 0).UTC()}, nil
 	}
 	New(Options{
-		Verifier: d, Reviews: d.AuthorizationV1().SubjectAccessReviews(), Find: find, Uses: uses,
+		Verifier: d, Reviews: d.AuthorizationV1().SubjectAccessReviews(), Find: find, Own: own, Uses: uses,
 		Store: &Store{Secrets: d.CoreV1(), System: []string{"portico-system"}, Now: func() time.Time { return time.Unix(1_000, 0) }},
 		Log:   logr.FromSlogHandler(slog.NewJSONHandler(&d.log, nil)),
 	}).Routes(d.mux)

@@ -11,7 +11,7 @@ import (
 
 // record logs what a person did, or was refused: the audit log of the operator. docs/audit.md lists the fields. There is no value and no
 // token in it. Lists that succeed leave no line, as with the portal.
-func record(logger logr.Logger, r *http.Request, verb string, id identity.Identity, err *Error) {
+func record(logger logr.Logger, r *http.Request, verb string, id identity.Identity, as string, err *Error) {
 	if err != nil && err.Cause != nil {
 		logger.Info("what a person asked for failed", "cause", err.Cause.Error(), "requestID", claimed(r, operatorapi.HeaderRequest))
 	}
@@ -34,6 +34,9 @@ func record(logger logr.Logger, r *http.Request, verb string, id identity.Identi
 	default:
 		outcome = "refused"
 	}
+	if as != "" {
+		logger = logger.WithValues("as", as)
+	}
 	logger.Info(event,
 		"actor", id.Username, "actorName", id.Name, "actorEmail", id.Email, "verb", verb, "resource", resource,
 		"namespace", shorten(r.PathValue("namespace")), "name", shorten(r.PathValue("name")), "decision", decision, "outcome", outcome,
@@ -43,4 +46,15 @@ func record(logger logr.Logger, r *http.Request, verb string, id identity.Identi
 // claimed returns what the portal says of the person's request: it is for finding the portal's line about it, and decides nothing.
 func claimed(r *http.Request, header string) string {
 	return identity.Clean(shorten(r.Header.Get(header)))
+}
+
+// asWhom returns whose password an answer shows: that of a person's own user, with what it may do, or the object's.
+func asWhom(answer any) string {
+	switch p, ok := answer.(operatorapi.Password); {
+	case !ok:
+		return ""
+	case p.Access != "":
+		return "own " + p.Access
+	}
+	return "object"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,16 +22,29 @@ type Bound struct {
 	Binding *v1alpha1.Binding
 	// Elsewhere is where the password is if the binding has none, in words; "" if nobody knows.
 	Elsewhere string
-	// Tell notes on the object that the person was shown its password.
-	Tell func(actor string)
+	// Tell notes on the object that the person was shown its password, or where access is given, that of a user of their
+	// own who may do that.
+	Tell func(actor, access string)
 }
 
 // FindBound returns the object; found is false if there is none, and then only Secret is told: the name that it would have. known is
 // false for a kind without bindings.
 type FindBound func(ctx context.Context, kind string, of types.NamespacedName) (b Bound, found, known bool, err error)
 
-// reveal returns the password of an object to a person who may get its binding Secret.
-func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string, of types.NamespacedName) (operatorapi.Password, error) {
+// Own is a person's user of their own in a database, which one can sign in as.
+type Own struct {
+	DatabaseUser types.NamespacedName
+	Access       v1alpha1.BindingAccess
+	ExpiresAt    time.Time
+}
+
+// MakeOwn makes the person's user in a database, or lets the one that is there live on, and waits until it is Ready.
+// Errors are *Error.
+type MakeOwn func(ctx context.Context, person string, database types.NamespacedName, access v1alpha1.BindingAccess) (Own, error)
+
+// reveal returns the password of an object to a person: of a database that of a user of their own, unless they ask for
+// the master's, which is for owners; of other objects to those who may get the binding Secret.
+func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string, of types.NamespacedName, master bool) (operatorapi.Password, error) {
 	if err := h.store.checkNamespace(of.Namespace); err != nil {
 		return operatorapi.Password{}, err
 	}
@@ -44,17 +58,44 @@ func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string,
 	case !known:
 		return operatorapi.Password{}, problem(http.StatusNotFound, "objects of the kind %s have no passwords", shorten(kind))
 	}
-	// Before anything is told of what is there.
-	if err := h.rights.require(ctx, id, toRead(of.Namespace, bound.Secret)); err != nil {
-		return operatorapi.Password{}, err
+	// Before anything is said of what is there.
+	access := v1alpha1.BindingAccess("")
+	if kind == v1alpha1.KindRDSInstance {
+		access, err = h.rights.inDatabase(ctx, id, of, bound.Secret, master)
+	} else {
+		err = h.rights.require(ctx, id, toRead(of.Namespace, bound.Secret))
 	}
 	switch {
+	case err != nil:
+		return operatorapi.Password{}, err
 	case !found:
 		return operatorapi.Password{}, problem(http.StatusNotFound, "there is no %s %s in namespace %s", kind, of.Name, of.Namespace)
 	case bound.Binding == nil:
 		return operatorapi.Password{}, problem(http.StatusConflict, "%s has no connection details yet: wait until it is Ready", of.Name)
 	}
+	if access != "" {
+		return h.revealOwn(ctx, id, of, access)
+	}
 	return h.readPassword(ctx, of, bound)
+}
+
+// revealOwn returns the password of the person's own user in a database.
+func (h *Handler) revealOwn(ctx context.Context, id identity.Identity, database types.NamespacedName, access v1alpha1.BindingAccess) (out operatorapi.Password, err error) {
+	own, err := h.own(ctx, id.Username, database, access)
+	if err != nil {
+		return out, err
+	}
+	bound, found, _, err := h.find(ctx, v1alpha1.KindDatabaseUser, own.DatabaseUser)
+	switch {
+	case err != nil:
+		return out, unavailable(err)
+	case !found || bound.Binding == nil:
+		return out, problem(http.StatusConflict, "your user in %s is being dropped: try again in a moment", database.Name)
+	}
+	if out, err = h.readPassword(ctx, own.DatabaseUser, bound); err == nil {
+		out.Access, out.ExpiresAt = string(own.Access), &own.ExpiresAt
+	}
+	return out, err
 }
 
 func (h *Handler) readPassword(ctx context.Context, of types.NamespacedName, bound Bound) (operatorapi.Password, error) {

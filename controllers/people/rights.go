@@ -6,10 +6,12 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
 	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // rights asks Kubernetes what a person may do. Answers are not kept: each is for one act.
@@ -28,6 +30,34 @@ func toRead(namespace, name string) right {
 // onValues returns a right to the values that people set, which only RBAC knows.
 func onValues(verb, namespace, name string) right {
 	return right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, name: name}
+}
+
+// onDatabase returns a right to sign in to a database, which only RBAC knows.
+func onDatabase(verb string, of types.NamespacedName) right {
+	return right{
+		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace, name: of.Name,
+	}
+}
+
+// inDatabase returns what a user of the person's own may do in a database. It is empty for the master's password, which
+// is for those who ask for it and may, and for those who may get the binding Secret and have no right to a user.
+func (r rights) inDatabase(ctx context.Context, id identity.Identity, of types.NamespacedName, secret string, master bool) (v1alpha1.BindingAccess, error) {
+	type choice struct {
+		right  right
+		access v1alpha1.BindingAccess
+	}
+	choices := []choice{
+		{onDatabase(operatorapi.WriteVerb, of), v1alpha1.AccessReadWrite}, {onDatabase(operatorapi.ReadVerb, of), v1alpha1.AccessRead},
+	}
+	if master {
+		choices = []choice{{right: onDatabase(operatorapi.MasterVerb, of)}}
+	}
+	for _, c := range append(choices, choice{right: toRead(of.Namespace, secret)}) {
+		if ok, err := r.has(ctx, id, c.right); ok || err != nil {
+			return c.access, err
+		}
+	}
+	return "", forbidden(choices[len(choices)-1].right)
 }
 
 func (r rights) has(ctx context.Context, id identity.Identity, to right) (bool, error) {

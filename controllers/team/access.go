@@ -21,7 +21,7 @@ func (p *pass) access(ctx context.Context) (string, error) {
 				return err
 			}
 		}
-		return p.bind(ctx, namespace, v1alpha1.SecretWriterRole, p.team.Spec.Secrets.SetBy.Include)
+		return p.bindSecrets(ctx, namespace)
 	})
 	if err == nil {
 		err = p.bindTeam(ctx)
@@ -37,6 +37,25 @@ func count(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// bindSecrets gives what spec.secrets says.
+func (p *pass) bindSecrets(ctx context.Context, namespace string) error {
+	secrets := p.team.Spec.Secrets
+	for name, in := range map[string]func(v1alpha1.TeamRole) bool{
+		v1alpha1.SecretWriterRole: secrets.SetBy.Include,
+		v1alpha1.DatabaseReaderRole: func(r v1alpha1.TeamRole) bool {
+			return r == v1alpha1.TeamDeveloper && secrets.SignInBy.Include(r)
+		},
+		v1alpha1.DatabaseOwnerRole: func(r v1alpha1.TeamRole) bool {
+			return r == v1alpha1.TeamOwner && secrets.SignInBy.Include(r)
+		},
+	} {
+		if err := p.bind(ctx, namespace, name, in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bind keeps the RoleBinding that gives a ClusterRole in one namespace to the members for whose role in returns true.
@@ -105,7 +124,7 @@ func (p *pass) unbindTeam(ctx context.Context) error {
 
 // rolesGiven returns the ClusterRoles that a team can give in its namespaces, each by a RoleBinding of its name.
 func rolesGiven() []string {
-	all := []string{v1alpha1.SecretWriterRole}
+	all := []string{v1alpha1.SecretWriterRole, v1alpha1.DatabaseReaderRole, v1alpha1.DatabaseOwnerRole}
 	for _, role := range v1alpha1.TeamRoles {
 		all = append(all, role.ClusterRole())
 	}

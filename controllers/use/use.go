@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -113,7 +114,7 @@ func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.Objec
 		kind := watch.KindOf(m.mgr, proto)
 		err := watch.Each(ctx, m.mgr, proto, func(o client.Object) {
 			one := v1alpha1.ObjectRef{Kind: kind, Name: o.GetName()}
-			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && one != itself && !led[one] {
+			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && !goesAlong(o, req) && one != itself && !led[one] {
 				all = append(all, one)
 			}
 		}, watch.Naming(req.Kind, req.NamespacedName))
@@ -125,6 +126,13 @@ func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.Objec
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return slices.Compact(all), nil
+}
+
+// goesAlong reports whether an object belongs to the one that it names, and is deleted with it: a person's own user of a
+// database.
+func goesAlong(o client.Object, named Request) bool {
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && owner.Kind == named.Kind && owner.Name == named.Name
 }
 
 // mostLed bounds how many objects a chain of names is followed over.

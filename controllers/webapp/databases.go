@@ -76,8 +76,8 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 	if there && (s.Ready && s.ObservedGeneration == user.Generation || r.usesSecret(s.Binding.Name)) {
 		return s.Binding, nil
 	}
-	if slices.Contains(unreachable, reason) {
-		said += ". With user: Master in this binding the application signs in as the database's master user, who can do everything in it"
+	if slices.Contains(unreachable, reason) { // the same state as the DatabaseUser's
+		return nil, engine.Blocked(reason, "the DatabaseUser %s is not Ready: %s", user.Name, said)
 	}
 	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
 }

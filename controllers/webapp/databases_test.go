@@ -103,8 +103,7 @@ func TestPodsKeepTheMasterUserUntilTheirOwnIsReady(t *testing.T) {
 	l.app.Spec.Bindings[0].User = v1alpha1.BindingUserOwn
 	_ = l.sync()
 	l.userIs("NoNetworkPath", "no way to the database")
-	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser "+ownUser+" to be Ready: no way to the database. "+
-		"With user: Master in this binding the application signs in as the database's master user, who can do everything in it")
+	l.is(l.sync(), "NoNetworkPath", "the DatabaseUser "+ownUser+" is not Ready: no way to the database")
 	if got := l.secret(); got != "ledger-binding" {
 		t.Errorf("the Pods have the Secret %s already", got)
 	}

@@ -267,9 +267,19 @@ func (o Objects[T]) Put(ctx context.Context, name string, body *T, opts PutOptio
 	return doObject[T](ctx, r)
 }
 
+// RevealOptions are the parameters of Reveal; what is left zero is not sent.
+type RevealOptions struct {
+	Master bool // Of a database: show the master password, and not that of a user of the caller's own. It is for owners.
+}
+
+func (o RevealOptions) fill(r *request) {
+	addQuery(r, "master", o.Master)
+}
+
 // Reveal: Show the password of one object.
-func (o Objects[T]) Reveal(ctx context.Context, name string) (*Password, error) {
+func (o Objects[T]) Reveal(ctx context.Context, name string, opts RevealOptions) (*Password, error) {
 	r := o.client.request("POST", o.base+"/"+url.PathEscape(name)+"/reveal")
+	opts.fill(r)
 	return do[Password](ctx, r)
 }
 
@@ -600,12 +610,14 @@ type Namespaces struct {
 
 // Password is as in the document.
 type Password struct {
-	Database string `json:"database,omitempty"`
-	Host     string `json:"host,omitempty"`
-	Password string `json:"password"`
-	Port     string `json:"port,omitempty"`
-	Type     string `json:"type,omitempty"` // Of the binding, such as postgresql.
-	Username string `json:"username,omitempty"`
+	Access    string     `json:"access,omitempty"` // What the caller's own user may do in the database: Read or ReadWrite. Absent where the password is the object's.
+	Database  string     `json:"database,omitempty"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"` // When the caller's own user is dropped.
+	Host      string     `json:"host,omitempty"`
+	Password  string     `json:"password"`
+	Port      string     `json:"port,omitempty"`
+	Type      string     `json:"type,omitempty"` // Of the binding, such as postgresql.
+	Username  string     `json:"username,omitempty"`
 }
 
 // PastVersion is as in the document.

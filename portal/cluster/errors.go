@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 // ForbiddenError says that the caller lacks the right, whether or not the object exists. Its text is for the caller.
@@ -25,10 +27,14 @@ func about(name string, err error) error {
 }
 
 func (e *ForbiddenError) Error() string {
-	if e.Namespace == "" {
-		return fmt.Sprintf("you are not allowed to %s %s", e.Verb, e.Resource)
+	what := e.Verb + " " + e.Resource
+	if e.Resource == operatorapi.DatabaseResource {
+		what = operatorapi.DatabaseWords[e.Verb]
 	}
-	return fmt.Sprintf("you are not allowed to %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
+	if e.Namespace == "" {
+		return "you are not allowed to " + what
+	}
+	return fmt.Sprintf("you are not allowed to %s in namespace %s", what, e.Namespace)
 }
 
 // ToolError says that nobody let the ServiceAccounts of the caller's namespace act through the portal. Its text is for the

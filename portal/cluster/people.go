@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/operator"
 )
@@ -77,12 +78,16 @@ func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace,
 	return out, err
 }
 
-// Reveal returns the password of an object, for anyone who may get its binding Secret; the operator notes it. Errors
-// are as for Secrets.
-func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref) (operatorapi.Password, error) {
+// Reveal returns the password of an object, and of a database that of a user of the caller's own unless master is set;
+// the operator notes it. Errors are as for Secrets.
+func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref, master bool) (operatorapi.Password, error) {
+	path := operatorapi.PasswordPath(ref.Kind.Name, ref.Namespace, ref.Name)
+	if master {
+		path += "?" + operatorapi.AsMaster
+	}
 	var out operatorapi.Password
 	_, err := c.ask(ctx, id, errand{
-		method: http.MethodPost, path: operatorapi.PasswordPath(ref.Kind.Name, ref.Namespace, ref.Name),
+		method: http.MethodPost, path: path,
 		verb: "reveal", resource: ref.Kind.Plural, namespace: ref.Namespace, name: ref.Name,
 	}, &out)
 	return out, err
@@ -109,11 +114,6 @@ func toValues(verb, namespace, name string) Right {
 	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, object: name}
 }
 
-// toRead returns the right to read a Secret.
-func toRead(namespace, name string) Right {
-	return Right{verb: "get", resource: secretsResource, namespace: namespace, object: name}
-}
-
 // MayValues reports whether the caller can do verb (create, update, list) with the values of the Secret of the name, or
 // where that is empty of all of them. It decides what pages offer: the operator asks again.
 func (c *Cluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
@@ -125,15 +125,42 @@ func (c *Cluster) RequireValues(ctx context.Context, id auth.Identity, verb, nam
 	return c.access.require(ctx, id, toValues(verb, namespace, name))
 }
 
-// MayReadSecret reports whether the caller can read the Secret, by which the password in it is shown. The operator asks
-// again.
-func (c *Cluster) MayReadSecret(ctx context.Context, id auth.Identity, namespace, name string) (bool, error) {
-	return c.access.allowed(ctx, id, toRead(namespace, name))
+// Passwords are those of an object that a person can see.
+type Passwords struct {
+	// Own is what a user of the person's own can do in the database; empty if they can have none.
+	Own v1alpha1.BindingAccess
+	// Object is the password that the connection details have: of a database the master's.
+	Object bool
 }
 
-// RequireReadSecret returns a *ForbiddenError unless the caller can do what MayReadSecret tells.
-func (c *Cluster) RequireReadSecret(ctx context.Context, id auth.Identity, namespace, name string) error {
-	return c.access.require(ctx, id, toRead(namespace, name))
+// Passwords returns which passwords of an object with connection details in the Secret the caller can see. It decides
+// what pages offer: the operator asks again.
+func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, secret string) (may Passwords, err error) {
+	if of.Kind.Name == v1alpha1.KindRDSInstance {
+		for _, own := range []struct {
+			verb   string
+			access v1alpha1.BindingAccess
+		}{{operatorapi.WriteVerb, v1alpha1.AccessReadWrite}, {operatorapi.ReadVerb, v1alpha1.AccessRead}} {
+			ok, err := c.access.allowed(ctx, id, onDatabase(own.verb, of))
+			if err != nil {
+				return may, err
+			}
+			if ok {
+				may.Own = own.access
+				break
+			}
+		}
+		if may.Object, err = c.access.allowed(ctx, id, onDatabase(operatorapi.MasterVerb, of)); may.Object || err != nil {
+			return may, err
+		}
+	}
+	may.Object, err = c.access.allowed(ctx, id, Right{verb: "get", resource: secretsResource, namespace: of.Namespace, object: secret})
+	return may, err
+}
+
+// onDatabase returns a right to sign in to a database, which only RBAC knows.
+func onDatabase(verb string, of Ref) Right {
+	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace, object: of.Name}
 }
 
 // OperatorAway says that nobody answers.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -34,17 +36,27 @@ func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb,
 	return err
 }
 
-// MayReadSecret goes by "get secrets payments" among what is denied.
-func (f *fakeCluster) MayReadSecret(ctx context.Context, id auth.Identity, namespace, _ string) (bool, error) {
-	return f.Can(ctx, id, "get", catalog.Kind{Plural: "secrets"}, namespace)
-}
-
-func (f *fakeCluster) RequireReadSecret(ctx context.Context, id auth.Identity, namespace, name string) error {
-	may, err := f.MayReadSecret(ctx, id, namespace, name)
-	if err == nil && !may {
-		return &cluster.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: namespace, Name: name}
+// Passwords goes by "get secrets payments" among what is denied, and of databases by read, write and master of
+// databaseaccess.
+func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ string) (may cluster.Passwords, err error) {
+	has := func(verb, resource string) bool {
+		ok, failed := f.Can(ctx, id, verb, catalog.Kind{Plural: resource}, of.Namespace)
+		if failed != nil {
+			err = failed
+		}
+		return ok
 	}
-	return err
+	may.Object = has("get", "secrets")
+	if of.Kind.Name == v1alpha1.KindRDSInstance {
+		may.Object = may.Object || has(operatorapi.MasterVerb, operatorapi.DatabaseResource)
+		switch {
+		case has(operatorapi.WriteVerb, operatorapi.DatabaseResource):
+			may.Own = v1alpha1.AccessReadWrite
+		case has(operatorapi.ReadVerb, operatorapi.DatabaseResource):
+			may.Own = v1alpha1.AccessRead
+		}
+	}
+	return may, err
 }
 
 func (f *fakeCluster) ServesPeople(context.Context) error {
@@ -109,10 +121,16 @@ func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name
 	return operatorapi.Secret{Name: name}, nil
 }
 
-func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref cluster.Ref) (operatorapi.Password, error) {
+func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error) {
 	if err := f.told(ctx, "reveal"); err != nil {
 		return operatorapi.Password{}, err
 	}
+	if master {
+		f.acts = append(f.acts, "reveal the master of "+ref.Name)
+		return f.password, nil
+	}
 	f.acts = append(f.acts, "reveal "+ref.Name)
-	return f.password, nil
+	own := f.password
+	own.Username, own.Access, own.ExpiresAt = "jo", "ReadWrite", new(noon.Add(24*time.Hour))
+	return own, nil
 }

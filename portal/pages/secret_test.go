@@ -245,11 +245,14 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 
 // TestWhoMayNotIsToldWhichRightAndWhomToAsk, before anybody signs in for it.
 func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
-	none := []string{"create secretvalues payments", "list secretvalues payments", "update secretvalues payments", "get secrets payments"}
+	none := []string{
+		"create secretvalues payments", "list secretvalues payments", "update secretvalues payments", "get secrets payments",
+		"read databaseaccess payments", "write databaseaccess payments", "master databaseaccess payments",
+	}
 	for path, shows := range map[string][]string{
 		atSecrets:                  {"You are not allowed to update secretvalues in namespace payments.", "portico-secret-writer", "kubectl auth can-i --list -n payments | grep secretvalues"},
 		atSecrets + "/shop/delete": {"You are not allowed to update secretvalues in namespace payments.", "update secretvalues shop in namespace payments", "kubectl auth can-i --list -n payments | grep secretvalues"},
-		atPassword:                 {"You are not allowed to get secrets in namespace payments.", "for this one Secret", "kubectl auth can-i get secrets/ledger-rdsinstance-binding -n payments"},
+		atPassword:                 {"You are not allowed to sign in to databases in namespace payments.", "spec.secrets.signInBy", "kubectl auth can-i --list -n payments | grep databaseaccess"},
 	} {
 		f := secretSite(t)
 		f.denied = none
@@ -305,15 +308,29 @@ func TestASecretIsDeletedOnceThatIsMeant(t *testing.T) {
 func TestAPasswordIsShownToWhoAsksForIt(t *testing.T) {
 	f := secretSite(t)
 	w := confirmed(t, f, "GET", atPassword, nil)
-	lacks(t, w.Body.String(), "Show the password of ledger?", "Your team sees an event", `action="`+atPassword+`"`)
+	lacks(t, w.Body.String(), "Sign in to ledger as yourself?", "user of your own in the database, who can", "Your team sees an event", `action="`+atPassword+`"`)
 	if keeps(t, w); len(f.acts) > 0 {
 		t.Errorf("done by looking: %q", f.acts)
 	}
 	w = confirmed(t, f, "POST", atPassword, url.Values{})
-	lacks(t, w.Body.String(), `<code id="password" data-secret>`+secretValue+`</code>`, `data-copy="password"`, "ledger.<wbr>example.<wbr>com", "owner", "5432")
+	lacks(t, w.Body.String(), `<code id="password" data-secret>`+secretValue+`</code>`, `data-copy="password"`, "ledger.<wbr>example.<wbr>com", "jo", "5432", "2026-")
 	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store, no-transform" || !slices.Equal(f.acts, []string{"reveal ledger"}) {
 		t.Errorf("%d, %q, done %q", w.Code, w.Header().Get("Cache-Control"), f.acts)
 	}
+	w = confirmed(t, f, "GET", atPassword+"?master", nil)
+	lacks(t, w.Body.String(), "Show the master password of ledger?", "can do everything in the database", `action="`+atPassword+`?master"`)
+	w = confirmed(t, f, "POST", atPassword+"?master", url.Values{})
+	if lacks(t, w.Body.String(), "owner", "The master password of ledger"); !slices.Equal(f.acts, []string{"reveal ledger", "reveal the master of ledger"}) {
+		t.Errorf("done %q", f.acts)
+	}
+	f.denied = []string{"master databaseaccess payments", "get secrets payments", "write databaseaccess payments"}
+	if body := confirmed(t, f, "GET", atPassword, nil).Body.String(); strings.Contains(body, "?master") || !strings.Contains(body, "as yourself?") {
+		t.Errorf("a developer sees\n%s", mainOf(t, body))
+	}
+	if w := confirmed(t, f, "POST", atPassword+"?master", url.Values{}); w.Code != http.StatusForbidden || len(f.acts) != 2 {
+		t.Errorf("a developer is shown the master password: %d, done %q", w.Code, f.acts)
+	}
+	f.denied = nil
 	f.answered = map[string]*cluster.PersonError{"reveal": {Status: 409, Detail: "ledger: RDS keeps the password itself"}}
 	w = confirmed(t, f, "POST", atPassword, url.Values{})
 	if keeps(t, w); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "RDS keeps the password itself") {
@@ -340,15 +357,18 @@ func TestPagesLeadToSecrets(t *testing.T) {
 		"/teams/payments/about":        `<a class="btn" href="/teams/payments/secrets">`,
 		"/teams/payments/webapps/shop": `<a href="/teams/payments/secrets?name=shop#set">`,
 		"/teams/payments/new/webapps":  `<a href="/teams/payments/secrets" target="_blank" rel="noopener">`,
-		atLedger:                       `<a class="btn" href="` + atPassword + `">Show the password…</a>`,
+		atLedger:                       `<a class="btn" href="` + atPassword + `">Sign in as yourself…</a>`,
 	} {
 		lacks(t, visit(t, f, developer, path).Body.String(), shows)
 	}
 	lacks(t, visit(t, f, developer, "/teams/payments/webapps/shop").Body.String(), "<dt>more</dt>", "every key")
 	lacks(t, visit(t, f, developer, atLedger).Body.String(), "portico connect ledger -n payments")
-	f.denied = []string{"create secretvalues payments", "update secretvalues payments", "get secrets payments"}
+	f.denied = []string{
+		"create secretvalues payments", "update secretvalues payments", "get secrets payments",
+		"read databaseaccess payments", "write databaseaccess payments", "master databaseaccess payments",
+	}
 	lacks(t, visit(t, f, developer, "/teams/payments/about").Body.String(), "Your role lacks the right to set values of Secrets")
-	if body := visit(t, f, developer, atLedger).Body.String(); strings.Contains(body, atPassword) || !strings.Contains(body, "have access to the password") {
+	if body := visit(t, f, developer, atLedger).Body.String(); strings.Contains(body, atPassword) || !strings.Contains(body, "have no access to the password") {
 		t.Error("who may not see a password is led there, or is not told")
 	}
 	if strings.Contains(visit(t, f, developer, "/teams/payments/new/s3buckets").Body.String(), "in a Secret") {
@@ -378,6 +398,7 @@ func TestGoldenSecrets(t *testing.T) {
 		"secrets-wrong": confirmed(t, secretSite(t), "POST", atSecrets, setting("Shop", "", "")),
 		"secret-delete": confirmed(t, secretSite(t), "GET", atSecrets+"/shop/delete", nil),
 		"password":      confirmed(t, secretSite(t), "GET", atPassword, nil), "password-shown": confirmed(t, secretSite(t), "POST", atPassword, url.Values{}),
+		"password-master": confirmed(t, secretSite(t), "GET", atPassword+"?master", nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			comparePage(t, name, strings.ReplaceAll(mainOf(t, w.Body.String()), "><", ">\n<"))

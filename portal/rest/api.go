@@ -99,7 +99,7 @@ type PersonsAgent interface {
 	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
 	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error)
 	DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error)
-	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref) (operatorapi.Password, error)
+	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error)
 }
 
 // API answers for the callers that its bearer check lets through.

@@ -246,6 +246,14 @@ type password struct {
 	Port     string `json:"port,omitempty"`
 	Database string `json:"database,omitempty"`
 	Type     string `json:"type,omitempty" doc:"Of the binding, such as postgresql."`
+	Access   string `json:"access,omitempty" doc:"What the caller's own user may do in the database: Read or ReadWrite. Absent where the password is the object's."`
+	// ExpiresAt belongs to Access.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the caller's own user is dropped."`
+}
+
+type revealInput struct {
+	ObjectPath
+	Master bool `query:"master" doc:"Of a database: show the master password, and not that of a user of the caller's own. It is for owners."`
 }
 
 // registerReveal adds how the password of a kind with connection details is shown.
@@ -256,22 +264,24 @@ func (a *API) registerReveal(api huma.API, k catalog.Kind) {
 	huma.Register(api, huma.Operation{
 		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal", Tags: []string{k.Name}, Errors: secretErrors,
 		Summary: "Show the password of one " + k.Name, DefaultStatus: http.StatusOK,
-		Description: "It takes the right to get the object's binding Secret. The operator's audit log records that the caller was shown it, and by an Event about " +
+		Description: "Of a database it is the password of a user of the caller's own, which reads, and for owners writes; it is created when it is asked for, and dropped 24 " +
+			"hours after it was asked for last. Other passwords take the right to get the object's binding Secret. The token must be five minutes old at most. The operator's audit log records that the caller was shown it, and by an Event about " +
 			"the object. It is for people: tokens of ServiceAccounts are refused.",
-	}, func(ctx context.Context, in *ObjectPath) (*revealOutput, error) {
-		return a.reveal(ctx, ref(k, in.Namespace, in.Name))
+	}, func(ctx context.Context, in *revealInput) (*revealOutput, error) {
+		return a.reveal(ctx, ref(k, in.Namespace, in.Name), in.Master)
 	})
 }
 
-func (a *API) reveal(ctx context.Context, of cluster.Ref) (*revealOutput, error) {
+func (a *API) reveal(ctx context.Context, of cluster.Ref, master bool) (*revealOutput, error) {
 	if !isNamespace(of.Namespace) || !isObjectName(of.Name) {
 		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: of.Namespace})
 	}
-	got, err := a.cluster.Reveal(ctx, caller(ctx), of)
+	got, err := a.cluster.Reveal(ctx, caller(ctx), of, master)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	return &revealOutput{CacheControl: "no-store, no-transform", Body: password{
 		Password: got.Password, Username: got.Username, Host: got.Host, Port: got.Port, Database: got.Database, Type: got.Type,
+		Access: got.Access, ExpiresAt: got.ExpiresAt,
 	}}, nil
 }

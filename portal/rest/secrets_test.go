@@ -47,8 +47,12 @@ func (a *agent) DeleteSecret(_ context.Context, _ auth.Identity, namespace, name
 	return keptSecret, a.errand("delete %s/%s %s", namespace, name, confirm)
 }
 
-func (a *agent) Reveal(_ context.Context, _ auth.Identity, of cluster.Ref) (operatorapi.Password, error) {
-	return operatorapi.Password{Password: "p4ss", Host: "db.example"}, a.errand("reveal %s %s/%s", of.Kind.Name, of.Namespace, of.Name)
+func (a *agent) Reveal(_ context.Context, _ auth.Identity, of cluster.Ref, master bool) (operatorapi.Password, error) {
+	what := of.Kind.Name
+	if master {
+		what = "the master of " + what
+	}
+	return operatorapi.Password{Password: "p4ss", Host: "db.example"}, a.errand("reveal %s %s/%s", what, of.Namespace, of.Name)
 }
 
 const secretsOfTeam = "/namespaces/payments/secrets"

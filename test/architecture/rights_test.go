@@ -56,7 +56,7 @@ func withoutTeams(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		},
 		{
 			APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, Verbs: []string{"bind"},
-			ResourceNames: []string{"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer"},
+			ResourceNames: []string{"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer", "portico-database-reader", "portico-database-owner"},
 		},
 	}
 	rest := slices.DeleteFunc(slices.Clone(rules), func(r rbacv1.PolicyRule) bool {
@@ -95,7 +95,8 @@ var givingRoles = []rbacv1.PolicyRule{
 	{
 		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, Verbs: []string{"bind"},
 		ResourceNames: []string{
-			"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-service-binding",
+			"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-database-reader", "portico-database-owner",
+			"portico-service-binding",
 		},
 	},
 }
@@ -104,7 +105,10 @@ var givingRoles = []rbacv1.PolicyRule{
 // tokens, ServiceAccounts, or to run something in a Pod by another way than a WebApp; nor more rights.
 func TestARoleOfPeopleIsWorthNoServiceAccount(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
-	for _, name := range []string{"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-service-binding"} {
+	for _, name := range []string{
+		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-database-reader", "portico-database-owner",
+		"portico-service-binding",
+	} {
 		if len(roles[name]) == 0 {
 			t.Errorf("there is no role %s", name)
 		}

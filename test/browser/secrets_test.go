@@ -143,7 +143,9 @@ func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	refused.every("secrets-denied")
 }
 
-// TestThePasswordOfADatabaseIsShownOnce: to who may read its Secret, after a fresh sign-in; it is gone when the page is left.
+// TestThePasswordOfADatabaseIsShownOnce shows the master password to somebody who may read its Secret, after a fresh
+// sign-in; it is gone when the page is left. Before that it offers a user of one's own, which a database that cannot be
+// reached does not have.
 func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	c := platform(t)
 	db := readyDatabase(t, c)
@@ -151,14 +153,21 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	at := "/teams/payments/rdsinstances/" + db
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	x.leads(at, "Show the password…")
+	x.leads(at, "Sign in as yourself…")
 	x.every("detail-password")
 	x.click(`a[href="` + at + `/password"]`)
 	x.await(`main`, "Confirm that it is you")
 	x.every("password-confirm")
 	x.confirms("payments-dev", at+"/password")
-	x.await(`h1`, "Show the password of "+db+"?")
+	x.await(`h1`, "Sign in to "+db+" as yourself?")
 	x.every("password")
+	x.click(`.go button`)
+	x.await(`main`, "your platform team has to")
+	x.every("password-no-way")
+	x.goTo(at + "/password")
+	x.click(`.go a.quiet`)
+	x.await(`h1`, "Show the master password of "+db+"?")
+	x.every("password-master")
 	x.click(`.go button`)
 	x.awaitTrue(`document.querySelector("#password").textContent.length > 12`) // await would keep the page, where the search would find it
 	x.every("password-shown")
@@ -177,9 +186,9 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	refused := open(t)
 	refused.signIn("viewer", "payments")
 	refused.goTo(at)
-	refused.await(`main`, "have access to the password")
+	refused.await(`main`, "You have no access to the password")
 	refused.goTo(at + "/password")
-	refused.await(`main`, "You are not allowed to get secrets in namespace payments")
+	refused.await(`main`, "sign in to databases")
 	refused.every("password-denied")
 	x.discards("rdsinstances", db) // others look at an empty list
 }

@@ -88,7 +88,7 @@ var others = []struct {
 	}, []string{
 		"serviceAccountName",
 	}},
-	{"DatabaseUser", []wrong{{"databaseRef.name", `{"databaseRef":{"name":"nowhere"}}`, "NotFound", false}}, nil},
+	{"DatabaseUser", []wrong{{"databaseRef.name", `{"databaseRef":{"name":"nowhere"}}`, "NotFound", false}}, []string{"expiresAt"}},
 	{"GatewayHostnameRequest", []wrong{
 		{"providerRef.name", `{"providerRef":{"name":"nowhere"}}`, "ProviderNotFound", false},
 		{"gatewayClass", `{"gatewayClass":"nowhere"}`, "ClassNotFound", false},

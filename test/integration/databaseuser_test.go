@@ -23,6 +23,15 @@ import (
 // withDatabases has simulated databases answer at real servers, and returns an admin's client with an operator that trusts them.
 func withDatabases(t *testing.T) (client.Client, *realdb.Fleet, dbserver.Dialer) {
 	t.Helper()
+	fleet, dialer := realDatabases(t)
+	c := admin(t)
+	startOperator(t, operatorOptions{databases: dialer})
+	return c, fleet, dialer
+}
+
+// realDatabases has simulated databases answer at real servers, and returns how an operator reaches them.
+func realDatabases(t *testing.T) (*realdb.Fleet, dbserver.Dialer) {
+	t.Helper()
 	fleet, err := realdb.StartFleet(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -30,9 +39,7 @@ func withDatabases(t *testing.T) (client.Client, *realdb.Fleet, dbserver.Dialer)
 	t.Cleanup(fleet.Stop)
 	world.Proxy.LeadDatabases(fleet)
 	t.Cleanup(func() { world.Proxy.LeadDatabases(nil) })
-	c, dialer := admin(t), dbserver.Dialer{CAFile: fleet.CAFile, Loopback: true}
-	startOperator(t, operatorOptions{databases: dialer})
-	return c, fleet, dialer
+	return fleet, dbserver.Dialer{CAFile: fleet.CAFile, Loopback: true}
 }
 
 func databaseUserOf(i *v1alpha1.RDSInstance, name string) *v1alpha1.DatabaseUser {

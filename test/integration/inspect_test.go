@@ -28,14 +28,16 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	dbserver "github.com/portico-platform/portico/controllers/databaseuser/server"
 	"github.com/portico-platform/portico/test/stack"
 )
 
 // inspected is an operator that shows its checks, and where.
 type inspected struct {
 	client.Client
-	people identity.Settings // whose tokens it takes
-	stop   func()
+	people    identity.Settings // whose tokens it takes
+	stop      func()
+	databases dbserver.Dialer
 }
 
 func startInspected(t *testing.T) *inspected {
@@ -46,7 +48,13 @@ func startInspected(t *testing.T) *inspected {
 // startInspectedFor starts an operator that takes the tokens of people too.
 func startInspectedFor(t *testing.T, people identity.Settings) *inspected {
 	t.Helper()
-	o := &inspected{Client: admin(t), people: people}
+	return startInspectedWith(t, people, dbserver.Dialer{})
+}
+
+// startInspectedWith starts what startInspectedFor starts, with an operator that reaches databases.
+func startInspectedWith(t *testing.T, people identity.Settings, databases dbserver.Dialer) *inspected {
+	t.Helper()
+	o := &inspected{Client: admin(t), people: people, databases: databases}
 	// What an earlier leader announced is of no use here.
 	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease}})
 	if client.IgnoreNotFound(err) != nil {
@@ -58,7 +66,7 @@ func startInspectedFor(t *testing.T, people identity.Settings) *inspected {
 
 func (o *inspected) again(t *testing.T) {
 	t.Helper()
-	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0", people: o.people})
+	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0", people: o.people, databases: o.databases})
 	o.announced(t)
 }
 

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
@@ -273,6 +274,13 @@ func TestTheOperatorBelievesNoPortal(t *testing.T) {
 	fresh := issuer.Token(claims(oidctest.Claims{"aud": stack.PortalClient}))
 	if status, body := o.errand(t, http.MethodPatch, path, fresh); status != http.StatusOK {
 		t.Errorf("a fresh sign-in in a browser: %d %s", status, body)
+	}
+	old := issuer.Token(claims(oidctest.Claims{"iat": time.Now().Add(-6 * time.Minute).Unix()}))
+	if status, body := o.errand(t, http.MethodPatch, path, old); status != http.StatusOK {
+		t.Errorf("a token that is six minutes old sets no value: %d %s", status, body)
+	}
+	if status, body := o.errand(t, http.MethodPost, operatorapi.PasswordPath("RDSInstance", ns, "db"), old); status != http.StatusUnauthorized {
+		t.Errorf("a token that is six minutes old is shown a password: %d %s", status, body)
 	}
 	parts := strings.Split(good, ".")
 	payload, _ := base64.RawURLEncoding.DecodeString(parts[1])

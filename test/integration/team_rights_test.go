@@ -45,9 +45,9 @@ func TestDevelopersSetSecretsUnlessTheTeamSaysOtherwise(t *testing.T) {
 		want   string
 	}{
 		{func(*v1alpha1.TeamSpec) {}, "developer owner"},
-		{func(s *v1alpha1.TeamSpec) { s.Secrets.SetBy = v1alpha1.SecretsByOwners }, "owner"},
-		{func(s *v1alpha1.TeamSpec) { s.Secrets.SetBy = v1alpha1.SecretsByNobody }, ""},
-		{func(s *v1alpha1.TeamSpec) { s.Secrets.SetBy = v1alpha1.SecretsByDevelopers }, "developer owner"},
+		{func(s *v1alpha1.TeamSpec) { s.Secrets.SetBy = v1alpha1.ReachOwners }, "owner"},
+		{func(s *v1alpha1.TeamSpec) { s.Secrets.SetBy = v1alpha1.ReachNobody }, ""},
+		{func(s *v1alpha1.TeamSpec) { s.Secrets.SetBy = v1alpha1.ReachDevelopers }, "developer owner"},
 		{func(s *v1alpha1.TeamSpec) { s.Suspended = true }, ""},
 	} {
 		edit(t, c, squad, func(squad *v1alpha1.Team) { step.change(&squad.Spec) })
@@ -84,7 +84,8 @@ func TestAPlatformAdminGivesTheRolesOfPortico(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	for _, role := range []string{
-		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-service-binding",
+		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-database-reader", "portico-database-owner",
+		"portico-service-binding",
 	} {
 		b := roleBindingOf(ns, "given-"+role, role)
 		if err := giver.Create(t.Context(), b); err != nil {

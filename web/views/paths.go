@@ -59,6 +59,9 @@ func secretQuery(what, name, key string) string {
 // PasswordPath returns the path of the page that shows the password of a resource, whose own path is given.
 func PasswordPath(resource string) string { return resource + "/password" }
 
+// MasterPasswordPath returns the path of the page that shows the master password of a database.
+func MasterPasswordPath(resource string) string { return PasswordPath(resource) + "?master" }
+
 // CatalogPath returns the path of the page of what a team can request.
 func CatalogPath(team string) string { return TeamPath(team) + "/catalog" }
 

@@ -1,5 +1,7 @@
 package views
 
+import "strings"
+
 // Confirming is what a page says of the fresh sign-in that it takes.
 type Confirming struct {
 	// Href is where the user signs in again, to come back; "" while a sign-in counts.
@@ -90,9 +92,39 @@ type PasswordView struct {
 	Off      bool
 	Problem  string
 	Confirm  Confirming
+	// Own says what a user of the reader's own can do in the database; "" where the password is the object's.
+	Own string
+	// Master is the address where the master password is shown beside that; "" for those who may not see it.
+	Master   string
+	IsMaster bool
 	Shown    bool
 	Password string
 	Facts    []Fact // what it takes beside the password
+}
+
+// heading returns what the page asks, or shows.
+func (p PasswordView) heading() string {
+	of := "the password of " + p.Resource.Name
+	switch {
+	case p.IsMaster:
+		of = "the master password of " + p.Resource.Name
+	case p.Own != "" && !p.Shown:
+		return "Sign in to " + p.Resource.Name + " as yourself?"
+	case p.Own != "":
+		return "Your user in " + p.Resource.Name
+	}
+	if p.Shown {
+		return strings.ToUpper(of[:1]) + of[1:]
+	}
+	return "Show " + of + "?"
+}
+
+// action returns where the question is answered.
+func (p PasswordView) action() string {
+	if p.IsMaster {
+		return MasterPasswordPath(p.Resource.Href)
+	}
+	return PasswordPath(p.Resource.Href)
 }
 
 // Connect is how to reach a resource, and what to sign in there with.
@@ -100,6 +132,7 @@ type Connect struct {
 	Secret   string
 	Password bool   // there is one
 	Show     string // address of the page that shows it, "" for who may not see it
+	Own      bool   // that of a user of one's own
 	CLI      string // a command, "" for none
 }
 

@@ -65,15 +65,15 @@ func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 // tls returns how a server's certificate is verified: by the bundle, and by the name that AWS gave.
 func (d Dialer) tls(host string) (*tls.Config, error) {
 	if d.CAFile == "" {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the operator knows no authority that signs certificates of databases, and connects to none without; ask the people who run it to give it RDS's bundle by --database-ca-file")
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "Portico makes no users in databases here yet: your platform team has to give it RDS's certificates (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file)")
 	}
 	bundle, err := os.ReadFile(filepath.Clean(d.CAFile))
 	if err != nil {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the operator cannot read the file that its flag --database-ca-file names, and connects to no database without; ask the people who run it to put RDS's bundle there: %w", err)
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "your platform team has to put RDS's certificates where Portico looks for them (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file): %w", plainFile(err))
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(bundle) {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the file that the operator's flag --database-ca-file names holds no certificate; ask the people who run it to put RDS's bundle there")
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "your platform team has to put RDS's certificates where Portico looks for them (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file): there is none in that file")
 	}
 	return &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12}, nil
 }
@@ -85,17 +85,25 @@ func explain(t Target, err error) error {
 	_, network := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, errAddress):
-		return engine.Blocked(v1alpha1.ReasonAddressNotAllowed, "%s leads to an address at which no database of AWS is, and nothing was sent there; ask a platform admin what answers for AWS here", at)
+		return engine.Blocked(v1alpha1.ReasonAddressNotAllowed, "%s leads to an address at which no database of AWS is, and nothing was sent there; your platform team has to see what answers for AWS here", at)
 	case untrusted:
-		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no password was sent: %w; ask the people who run the operator whether its --database-ca-file has RDS's bundle of today", at, verification.Err)
+		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no password was sent: %w; your platform team has to see whether Portico has RDS's certificates of today (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file)", at, verification.Err)
 	case errors.Is(err, mysql.ErrNoTLS), strings.Contains(err.Error(), noTLS):
 		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "%s offers no TLS, and no password was sent; switch it on in the database's parameter group", at)
 	case errors.Is(err, errTooMuch):
 		return engine.Blocked(v1alpha1.ReasonDatabaseRefused, "%s: %w, and the connection was ended; look as the master user for what fills the names, comments or settings of users and roles there", at, errTooMuch)
 	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return engine.Blocked(v1alpha1.ReasonNoNetworkPath, "the operator does not reach %s: let its Pods in by the database's security group, and see that subnets, routes and network policies lead there. The answer was: %w", at, plainer(err))
+		return engine.Blocked(v1alpha1.ReasonNoNetworkPath, "Portico does not reach %s: your platform team has to let the operator's Pods in, by the database's security group, and see that subnets, routes and network policies lead there. The answer was: %w", at, plainer(err))
 	}
 	return fmt.Errorf("connect to %s: %w", at, err)
+}
+
+// plainFile returns why a file cannot be read, without where it is: that is the operator's own.
+func plainFile(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	return err
 }
 
 // plainer returns the part of a network error that says something to people, and that does not differ from try to try.

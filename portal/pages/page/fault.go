@@ -220,6 +220,9 @@ func askFor(e *cluster.ForbiddenError) string {
 	switch {
 	case e.Resource == "secrets" && e.Verb == "get":
 		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a platform admin for it, for this one Secret."
+	case e.Resource == operatorapi.DatabaseResource:
+		return "Developers of a team sign in to its databases to read, and owners to write, unless its Team says otherwise (spec.secrets.signInBy). " +
+			"The master password is for owners. Ask an owner for one of these roles."
 	case e.Resource == operatorapi.ValuesResource:
 		return "Developers and owners of a team set values of Secrets, unless its Team says otherwise (spec.secrets.setBy). " +
 			"Ask an owner for one of these roles, or a platform admin for the ClusterRole portico-secret-writer in the " +
@@ -261,7 +264,7 @@ func canI(e *cluster.ForbiddenError) string {
 	if e.Namespace != "" {
 		where = " -n " + e.Namespace
 	}
-	if e.Resource == operatorapi.ValuesResource || e.Resource == cluster.SessionsResource {
+	if e.Resource == operatorapi.ValuesResource || e.Resource == operatorapi.DatabaseResource || e.Resource == cluster.SessionsResource {
 		return "kubectl auth can-i --list" + strings.TrimSuffix(where, " --all-namespaces") + " | grep " + e.Resource
 	}
 	what := e.Resource

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addConnect adds how to reach what the object stands for, once its connection details are there. Who may get their Secret is led to the page
-// that shows the password.
+// addConnect adds how to reach what the object stands for, once its connection details are there. Those who can see a
+// password are led to the page that shows it.
 func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	name := catalog.TextAt(obj, "status", "binding", "name")
 	if !l.ref.Kind.Tells("binding") || name == "" || l.tab != views.TabOverview {
@@ -28,11 +28,12 @@ func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructur
 		return nil
 	}
 	if c.Password {
-		may, err := p.cluster.MayReadSecret(ctx, l.id, l.ref.Namespace, name)
+		may, err := p.cluster.Passwords(ctx, l.id, l.ref, name)
 		if err != nil {
 			return err
 		}
-		if may {
+		c.Own = may.Own != ""
+		if may.Object || c.Own {
 			c.Show = views.PasswordPath(d.Resource.Href)
 		}
 	}

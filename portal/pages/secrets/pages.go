@@ -21,7 +21,7 @@ type Cluster interface {
 	Kinds() catalog.Catalog
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
-	RequireReadSecret(ctx context.Context, id auth.Identity, namespace, name string) error
+	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, secret string) (cluster.Passwords, error)
 	RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error
 }
 
@@ -31,7 +31,7 @@ type Agent interface {
 	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
 	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error)
 	DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error)
-	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref) (operatorapi.Password, error)
+	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error)
 }
 
 // Pages serves these pages.

@@ -6,7 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/access"
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -23,7 +25,7 @@ type bound struct {
 	view  views.PasswordView
 }
 
-// readBound reads which object it is about. Who may not get its binding Secret gets a *cluster.ForbiddenError.
+// readBound reads which object it is about, and whose password.
 func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	if b.id, b.space, err = p.CallerInTeam(r); err != nil {
 		return b, err
@@ -39,9 +41,47 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	}
 	b.view = views.PasswordView{Resource: page.ResourceOf(b.space, b.ref.Kind, b.obj, p.Now()), Secret: catalog.TextAt(b.obj, "status", "binding", "name")}
 	if b.view.Secret != "" {
-		err = p.cluster.RequireReadSecret(r.Context(), b.id, b.ref.Namespace, b.view.Secret)
+		err = p.choose(r, &b)
 	}
 	return b, err
+}
+
+// choose decides whose password it is about: of a database that of the caller's own user, if they can have one and do
+// not ask for the master's. It returns a *cluster.ForbiddenError for a password that they may not see.
+func (p *Pages) choose(r *http.Request, b *bound) error {
+	may, err := p.cluster.Passwords(r.Context(), b.id, b.ref, b.view.Secret)
+	if err != nil {
+		return err
+	}
+	isDatabase, asked := b.ref.Kind.Name == v1alpha1.KindRDSInstance, r.URL.Query().Has(operatorapi.AsMaster)
+	switch {
+	case may.Own != "" && !asked:
+		b.view.Own = access.DatabaseWords(may.Own)
+		if may.Object {
+			b.view.Master = views.MasterPasswordPath(b.view.Resource.Href)
+		}
+		return nil
+	case may.Object:
+		b.view.IsMaster = isDatabase
+		return nil
+	case asked:
+		return forbidden(operatorapi.MasterVerb, operatorapi.DatabaseResource, b.ref, b.ref.Name)
+	case isDatabase:
+		return forbidden(operatorapi.ReadVerb, operatorapi.DatabaseResource, b.ref, b.ref.Name)
+	}
+	return forbidden("get", "secrets", b.ref, b.view.Secret)
+}
+
+func forbidden(verb, resource string, of cluster.Ref, name string) error {
+	return &cluster.ForbiddenError{Verb: verb, Resource: resource, Namespace: of.Namespace, Name: name}
+}
+
+// path returns the address of the page.
+func (b bound) path() string {
+	if b.view.IsMaster {
+		return views.MasterPasswordPath(b.view.Resource.Href)
+	}
+	return views.PasswordPath(b.view.Resource.Href)
 }
 
 // passwordAsk asks before a password is shown.
@@ -69,7 +109,7 @@ func (p *Pages) passwordShow(w http.ResponseWriter, r *http.Request) error {
 	if auth.ConfirmedUntil(r.Context()).IsZero() {
 		return p.showPassword(w, r, b, trouble{status: http.StatusUnauthorized}, notShown)
 	}
-	got, err := p.cluster.Reveal(r.Context(), b.id, b.ref)
+	got, err := p.cluster.Reveal(r.Context(), b.id, b.ref, b.view.IsMaster)
 	t, err := troubleOf(err)
 	switch {
 	case err != nil:
@@ -90,6 +130,9 @@ func factsOf(got operatorapi.Password) []views.Fact {
 		{Label: "Database", Value: got.Database, Code: true},
 		{Label: "Type", Value: got.Type},
 	}
+	if got.ExpiresAt != nil {
+		all = append(all, views.Fact{Label: "Until", Value: got.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")})
+	}
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" })
 }
 
@@ -100,7 +143,7 @@ func (p *Pages) showPassword(w http.ResponseWriter, r *http.Request, b bound, t 
 	}
 	b.view.Frame.Section, b.view.Frame.Slim = views.Resources, true
 	if !b.view.Shown && t.words == "" {
-		b.view.Confirm = p.confirming(r.Context(), views.PasswordPath(b.view.Resource.Href), stale)
+		b.view.Confirm = p.confirming(r.Context(), b.path(), stale)
 	}
 	if b.view.Shown {
 		w.Header().Set("Cache-Control", "no-store")

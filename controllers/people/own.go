@@ -1,0 +1,120 @@
+package people
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/apply"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+const (
+	// ownLives is how long a person's own user of a database lives after its password was shown last.
+	ownLives = 24 * time.Hour
+	// ownWait is how long somebody waits for it: some seconds are usual, and the portal gives up later than this.
+	ownWait = 15 * time.Second
+	ownPoll = 200 * time.Millisecond
+	// ownManager owns the fields of such users in the API server.
+	ownManager = "portico-people"
+)
+
+// OwnUsers returns what makes DatabaseUsers for people, which go with their database. It reads from a cache.
+func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
+	return func(ctx context.Context, person string, of types.NamespacedName, access v1alpha1.BindingAccess) (Own, error) {
+		db := &v1alpha1.RDSInstance{}
+		if found, err := engine.Find(ctx, c, of, db); err != nil {
+			return Own{}, unavailable(err)
+		} else if !found || !db.DeletionTimestamp.IsZero() {
+			return Own{}, problem(http.StatusConflict, "the database %s is being deleted", of.Name)
+		}
+		own := Own{
+			DatabaseUser: types.NamespacedName{Namespace: of.Namespace, Name: ownName(db.Name, person)},
+			Access:       access, ExpiresAt: now().Add(ownLives).UTC().Truncate(time.Second),
+		}
+		user := &v1alpha1.DatabaseUser{}
+		if found, err := engine.Find(ctx, c, own.DatabaseUser, user); err != nil {
+			return own, unavailable(err)
+		} else if found && (!metav1.IsControlledBy(user, db) || user.Annotations[v1alpha1.AnnotationRequestedBy] != person) {
+			return own, problem(http.StatusConflict, "the DatabaseUser %s is not yours and stays: delete it", user.Name)
+		}
+		declared := ownUser(db, person, own)
+		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(declared), client.FieldOwner(ownManager), client.ForceOwnership); err != nil {
+			return own, problem(http.StatusConflict, "your user in %s cannot be created: %s", of.Name, err)
+		}
+		return own, awaitOwn(ctx, c, own, declared.GetUID())
+	}
+}
+
+// ownName returns the name of a person's user in a database. People's names can have letters that no object's has.
+func ownName(database, person string) string {
+	sum := sha256.Sum256([]byte(person))
+	hash := "-" + hex.EncodeToString(sum[:6])
+	const longest = 63
+	return database[:min(len(database), longest-len(hash))] + hash
+}
+
+func ownUser(db *v1alpha1.RDSInstance, person string, own Own) *unstructured.Unstructured {
+	owner := metav1.NewControllerRef(db, v1alpha1.GroupVersion.WithKind(v1alpha1.KindRDSInstance))
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindDatabaseUser,
+		"metadata": map[string]any{
+			"namespace": own.DatabaseUser.Namespace, "name": own.DatabaseUser.Name,
+			"labels":      map[string]any{apply.Label: apply.LabelValue},
+			"annotations": map[string]any{v1alpha1.AnnotationRequestedBy: person},
+			"ownerReferences": []any{map[string]any{
+				"apiVersion": owner.APIVersion, "kind": owner.Kind, "name": owner.Name, "uid": string(owner.UID), "controller": true,
+				"blockOwnerDeletion": true,
+			}},
+		},
+		"spec": map[string]any{
+			"databaseRef": map[string]any{"name": db.Name}, "access": string(own.Access),
+			"expiresAt": own.ExpiresAt.Format(time.RFC3339),
+		},
+	}}
+}
+
+// awaitOwn waits until the user is Ready.
+func awaitOwn(ctx context.Context, c client.Client, own Own, uid types.UID) error {
+	said := "it is not checked yet"
+	err := wait.PollUntilContextTimeout(ctx, ownPoll, ownWait, true, func(ctx context.Context) (bool, error) {
+		user := &v1alpha1.DatabaseUser{}
+		if err := c.Get(ctx, own.DatabaseUser, user); err != nil {
+			return false, client.IgnoreNotFound(err) // the cache is behind
+		}
+		if user.UID != uid {
+			return false, nil
+		}
+		ready := meta.FindStatusCondition(user.Status.Conditions, v1alpha1.ConditionReady)
+		if ready != nil {
+			said = ready.Message
+		}
+		stalled := meta.IsStatusConditionTrue(user.Status.Conditions, v1alpha1.ConditionStalled)
+		if user.Status.ObservedGeneration != user.Generation {
+			return false, nil
+		}
+		return user.Status.Ready || stalled, nil
+	})
+	user := &v1alpha1.DatabaseUser{}
+	if err == nil {
+		err = c.Get(ctx, own.DatabaseUser, user)
+	}
+	switch {
+	case wait.Interrupted(err), err == nil && !user.Status.Ready:
+		return problem(http.StatusConflict, "your user %s is not in the database yet: %s", own.DatabaseUser.Name, said)
+	case err != nil:
+		return unavailable(fmt.Errorf("wait for the user: %w", err))
+	}
+	return nil
+}
