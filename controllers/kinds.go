@@ -19,6 +19,8 @@ import (
 	"github.com/portico-platform/portico/controllers/aws/sns"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/databaseuser"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/guardrail"
 	"github.com/portico-platform/portico/controllers/watch"
@@ -27,7 +29,7 @@ import (
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
-	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling}),
+	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling, vacate: databaseuser.Vacate}),
 	v1alpha1.KindS3Bucket: bind(s3.Bucket, s3.Buckets,
 		traits{stateful: true, settles: s3.Settling}).withRefs(s3.Refs...),
 	v1alpha1.KindSNSTopic: bind(sns.Topic, sns.Topics, traits{settles: settling}).withRefs(sns.Refs...),
@@ -110,6 +112,7 @@ type lister func(context.Context, *cloud.Session) ([]string, error)
 type traits struct {
 	stateful, foundByTags bool
 	settles               time.Duration
+	vacate                func(client.Client, func() time.Time) func(context.Context, client.Object, *engine.Pass) error
 }
 
 // bind makes a kind. It is written once for all kinds: *P is the custom resource, S what AWS has.
@@ -148,6 +151,10 @@ func bind[T interface {
 				}
 				return d.kube.Secrets.LetGo(ctx, name, obj)
 			},
+		}
+		if is.vacate != nil {
+			vacate := is.vacate(mgr.GetClient(), d.engine.Now)
+			reconciler.Vacate = func(ctx context.Context, obj T, pass *engine.Pass) error { return vacate(ctx, obj, pass) }
 		}
 		return setupAWS[T](mgr, T(new(P)), reconciler, d, refs)
 	}

@@ -108,6 +108,7 @@ type RDSInstance struct {
 const (
 	ReasonDeletedOutside          = "DeletedOutside"
 	ReasonDowngradeImpossible     = "DowngradeImpossible"
+	ReasonDroppingUsers           = "DroppingUsers" // people's own users are dropped from a database that stays
 	ReasonFinalSnapshotExists     = "FinalSnapshotExists"
 	ReasonFinalSnapshotImpossible = "FinalSnapshotImpossible"
 	ReasonInvalidPassword         = "InvalidPassword"

@@ -60,6 +60,9 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 		if err != nil {
 			return err
 		}
+		if got.ExpiresAt != nil {
+			a.sayOwn(got)
+		}
 		_, err = fmt.Fprintln(a.out, got.Password)
 		return err
 	}
@@ -79,10 +82,18 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 		return err
 	}
 	if f.print {
-		_, err := fmt.Fprintln(a.out, db.command())
-		return err
+		return a.printCommand(t, db)
 	}
 	return a.startClient(ctx, t, db, f.master)
+}
+
+// printCommand prints what to type. Of a person's own user nobody knows the name before it is asked for.
+func (a *app) printCommand(t target, db database) error {
+	if t.kind.Name == v1alpha1.KindRDSInstance {
+		a.say("This is the master user, whose password portico connect %s --master --show-password tells. Without --print you sign in as yourself.", clean(t.name))
+	}
+	_, err := fmt.Fprintln(a.out, db.command())
+	return err
 }
 
 // databaseAs returns how the database of a user is reached, as that user.

@@ -84,7 +84,7 @@ func (a *app) startClient(ctx context.Context, t target, db database, master boo
 	c, ok := db.client()
 	if !ok {
 		return hinted(fmt.Errorf("there is no client known here for %s: connect with yours to %s", clean(db.engine), db.command()),
-			"portico connect "+clean(t.name)+" --show-password tells the password.")
+			"portico connect "+clean(t.name)+" --master --show-password tells the password of that user.")
 	}
 	path, err := a.find(c.program)
 	if err != nil {
@@ -98,8 +98,7 @@ func (a *app) startClient(ctx context.Context, t target, db database, master boo
 		return err
 	}
 	if got.ExpiresAt != nil {
-		a.say("You sign in as %s, who can %s. This user is dropped %s.", clean(got.Username),
-			access.DatabaseWords(v1alpha1.BindingAccess(got.Access)), got.ExpiresAt.Local().Format(time.DateTime))
+		a.sayOwn(got)
 	}
 	if got.Username != "" {
 		db.user = got.Username
@@ -108,6 +107,12 @@ func (a *app) startClient(ctx context.Context, t target, db database, master boo
 		db.name = got.Database
 	}
 	return a.startWith(ctx, path, c, db, got.Password)
+}
+
+// sayOwn says who a person signs in as, and until when.
+func (a *app) sayOwn(got *client.Password) {
+	a.say("You sign in as %s, who can %s. This user is dropped %s.", clean(got.Username),
+		access.DatabaseWords(v1alpha1.BindingAccess(got.Access)), got.ExpiresAt.Local().Format(time.DateTime))
 }
 
 // unreachable says what is missing on the way to the database.

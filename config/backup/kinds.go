@@ -84,6 +84,9 @@ func saved(o *object) bool {
 		return false
 	}
 	switch o.GetKind() {
+	case v1alpha1.KindDatabaseUser: // a person's own lives for a day, and Portico makes it when they ask
+		owner := metav1.GetControllerOf(o)
+		return o.GetDeletionTimestamp() == nil && (owner == nil || owner.Kind != v1alpha1.KindRDSInstance)
 	case "RoleBinding", "ClusterRoleBinding":
 		ref, _, _ := unstructured.NestedString(o.Object, "roleRef", "name")
 		return slices.Contains(roles, ref)

@@ -109,8 +109,16 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, 
 	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
 	defer r.close()
 	var err error
-	if r.database, err = rec.Database(ctx, obj.Namespace, obj.Spec.DatabaseRef.Name); err != nil || r.database == nil || goes(r.database) {
+	if r.database, err = rec.Database(ctx, obj.Namespace, obj.Spec.DatabaseRef.Name); err != nil {
 		return err
+	}
+	if r.database == nil {
+		pass.Warning(v1alpha1.ReasonUserRetained, "RetainUser", "there is no RDSInstance %s any more: if its database is still there, the user %s is, too. Drop it as the master user",
+			obj.Spec.DatabaseRef.Name, obj.Status.Name)
+		return nil
+	}
+	if goes(r.database) {
+		return nil
 	}
 	if _, err = r.connect(ctx); err == nil {
 		err = r.server.Drop(ctx, r.account())
@@ -129,7 +137,8 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, 
 
 // goes reports whether a database is being deleted, and not only its object.
 func goes(db *v1alpha1.RDSInstance) bool {
-	return !db.DeletionTimestamp.IsZero() && db.Spec.DeletionPolicy == v1alpha1.DeletionDelete && !external.ObserveOnly(db)
+	return !db.DeletionTimestamp.IsZero() && db.Spec.DeletionPolicy == v1alpha1.DeletionDelete && !external.ObserveOnly(db) &&
+		db.Annotations[v1alpha1.AnnotationKeep] != "true"
 }
 
 // outOfReach reports whether there is no way to the database any more, which will not come back for an object that goes: no network path, or no

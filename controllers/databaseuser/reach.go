@@ -33,7 +33,7 @@ func (r *reconciliation) reach(ctx context.Context) (string, error) {
 func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 	name := r.database.Name
 	switch db := r.database; {
-	case !server.Supported(db.Spec.Engine):
+	case !v1alpha1.EngineHasUsers(db.Spec.Engine):
 		return "", engine.Blocked(v1alpha1.ReasonEngineNotSupported, "the RDSInstance %s has the engine %s: database users are possible in postgres, mysql and mariadb only", name, db.Spec.Engine)
 	case db.Status.Endpoint == "" || db.Status.Binding == nil:
 		return "", waiting(db)

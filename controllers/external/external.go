@@ -52,6 +52,8 @@ type Reconciler[T Object, S any] struct {
 	Publish func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error)
 	// Keep records obj's request, so that it is made again once obj is gone, and lets go of what belongs to obj. It may be repeated.
 	Keep func(ctx context.Context, obj T) error
+	// Vacate takes away what people have in the resource, before it stays without obj. It may be repeated; nil: nothing.
+	Vacate func(ctx context.Context, obj T, pass *engine.Pass) error
 	// Stateful kinds are never re-created without the owner's word: their content would be silently lost.
 	Stateful bool
 	// FoundByTags: only its tags tell the next object of the same name of a resource that stays.

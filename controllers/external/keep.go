@@ -38,6 +38,9 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 	if err := rec.waitUntilFound(status); err != nil {
 		return false, err
 	}
+	if err := rec.vacate(ctx, obj, pass); err != nil {
+		return false, err
+	}
 	err = rec.Keep(ctx, obj)
 	if errors.Is(err, ErrNamespaceLeaves) {
 		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "the namespace is being deleted: nothing is kept in it, and the deletion goes on")

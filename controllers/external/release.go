@@ -25,15 +25,28 @@ func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pa
 		if err := rec.waitUntilFound(status); err != nil {
 			return err
 		}
+		if err := rec.vacate(ctx, obj, pass); err != nil {
+			return err
+		}
 		pass.Normal(v1alpha1.ReasonRetained, "Release", "%s stays, with its ownership tags", nameOf(status))
 		return nil
 	case v1alpha1.DeletionOrphan:
+		if err := rec.vacate(ctx, obj, pass); err != nil {
+			return err
+		}
 		return rec.orphan(ctx, obj, pass)
 	case v1alpha1.DeletionStop:
 		return rec.stop(ctx, obj, pass)
 	default:
 		return rec.delete(ctx, obj, pass)
 	}
+}
+
+func (rec Reconciler[T, S]) vacate(ctx context.Context, obj T, pass *engine.Pass) error {
+	if rec.Vacate == nil {
+		return nil
+	}
+	return rec.Vacate(ctx, obj, pass)
 }
 
 // waitUntilFound returns an error while what stays with its tags may not be found by them yet: the next object of the name would make

@@ -3,8 +3,12 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -131,24 +135,23 @@ type Passwords struct {
 	Own v1alpha1.BindingAccess
 	// Object is the password that the connection details have: of a database the master's.
 	Object bool
+	// NoOwn is why nobody has a user of their own in the database; empty if people can.
+	NoOwn string
 }
 
 // Passwords returns which passwords of an object with connection details in the Secret the caller can see. It decides
 // what pages offer: the operator asks again.
-func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, secret string) (may Passwords, err error) {
+func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *unstructured.Unstructured, secret string) (may Passwords, err error) {
 	if of.Kind.Name == v1alpha1.KindRDSInstance {
-		for _, own := range []struct {
-			verb   string
-			access v1alpha1.BindingAccess
-		}{{operatorapi.WriteVerb, v1alpha1.AccessReadWrite}, {operatorapi.ReadVerb, v1alpha1.AccessRead}} {
-			ok, err := c.access.allowed(ctx, id, onDatabase(own.verb, of))
-			if err != nil {
-				return may, err
-			}
-			if ok {
-				may.Own = own.access
-				break
-			}
+		db := &v1alpha1.RDSInstance{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, db); err != nil {
+			return may, fmt.Errorf("read the database: %w", err)
+		}
+		if may.NoOwn = db.Spec.NoOwnUsers(); may.NoOwn == "" {
+			may.Own, err = c.ownAccess(ctx, id, of)
+		}
+		if err != nil {
+			return may, err
 		}
 		if may.Object, err = c.access.allowed(ctx, id, onDatabase(operatorapi.MasterVerb, of)); may.Object || err != nil {
 			return may, err
@@ -156,6 +159,19 @@ func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, secre
 	}
 	may.Object, err = c.access.allowed(ctx, id, Right{verb: "get", resource: secretsResource, namespace: of.Namespace, object: secret})
 	return may, err
+}
+
+// ownAccess returns what the caller's own user of a database may do there; empty if they can have none.
+func (c *Cluster) ownAccess(ctx context.Context, id auth.Identity, of Ref) (v1alpha1.BindingAccess, error) {
+	for _, own := range []struct {
+		verb   string
+		access v1alpha1.BindingAccess
+	}{{operatorapi.WriteVerb, v1alpha1.AccessReadWrite}, {operatorapi.ReadVerb, v1alpha1.AccessRead}} {
+		if ok, err := c.access.allowed(ctx, id, onDatabase(own.verb, of)); ok || err != nil {
+			return own.access, err
+		}
+	}
+	return "", nil
 }
 
 // onDatabase returns a right to sign in to a database, which only RBAC knows.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
@@ -38,7 +40,7 @@ func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb,
 
 // Passwords goes by "get secrets payments" among what is denied, and of databases by read, write and master of
 // databaseaccess.
-func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ string) (may cluster.Passwords, err error) {
+func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ *unstructured.Unstructured, _ string) (may cluster.Passwords, err error) {
 	has := func(verb, resource string) bool {
 		ok, failed := f.Can(ctx, id, verb, catalog.Kind{Plural: resource}, of.Namespace)
 		if failed != nil {

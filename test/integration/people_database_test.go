@@ -5,14 +5,19 @@ package integration
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // TestADatabaseIsSignedInToAsOneself: developers read as a user of their own, owners write, and see the master password;
@@ -32,19 +37,8 @@ func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 		}
 	}
 	path := "/namespaces/" + ns + "/rdsinstances/ledger/reveal"
-	shown := func(user, query string) (got operatorapi.Password, details map[string]string) {
-		t.Helper()
-		said := ""
-		await(t, user+" to be shown a password", func() (bool, string) {
-			status, _, body := p.revealed(t, userToken(t, user), path+query)
-			if status != http.StatusTooManyRequests {
-				said = body
-			}
-			return status == http.StatusOK && json.Unmarshal([]byte(body), &got) == nil, said
-		})
-		return got, map[string]string{
-			"type": got.Type, "host": got.Host, "port": got.Port, "database": got.Database, "username": got.Username, "password": got.Password,
-		}
+	shown := func(user, query string) (operatorapi.Password, map[string]string) {
+		return p.signsIn(t, user, path+query)
 	}
 	first, details := shown("payments-dev", "")
 	reader := connections(t, dialer, details)
@@ -86,5 +80,85 @@ func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 	}
 	if err := connections(t, dialer, details).PingContext(t.Context()); err == nil {
 		t.Error("a user whose time is over signs in")
+	}
+}
+
+// signsIn returns what a person is shown who asks for the password of a database, and as connection details.
+func (r *replica) signsIn(t *testing.T, user, path string) (got operatorapi.Password, details map[string]string) {
+	t.Helper()
+	said := ""
+	await(t, user+" to be shown a password", func() (bool, string) {
+		status, _, body := r.revealed(t, userToken(t, user), path)
+		if status != http.StatusTooManyRequests {
+			said = body
+		}
+		return status == http.StatusOK && json.Unmarshal([]byte(body), &got) == nil, said
+	})
+	return got, map[string]string{
+		"type": got.Type, "host": got.Host, "port": got.Port, "database": got.Database, "username": got.Username, "password": got.Password,
+	}
+}
+
+// TestAPersonsOwnUserCannotBeWidened has a developer try to make more of their user of a database, which has a long name and
+// stays when its RDSInstance goes: the user is dropped then all the same.
+func TestAPersonsOwnUserCannotBeWidened(t *testing.T) {
+	_, dialer := realDatabases(t)
+	o := startInspectedWith(t, peopleOf(world.Issuer), dialer)
+	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))
+	gives(t, o.Client, ns, "payments-dev", v1alpha1.DatabaseReaderRole)
+	gives(t, o.Client, ns, "payments-dev", "portico-developer")
+	name := "ledger-" + strings.Repeat("of-a-long-name-", 3) + "end"
+	db := databaseOf(ns, name, func(s *v1alpha1.RDSInstanceSpec) {
+		s.DBName, s.DBInstanceIdentifier, s.DeletionPolicy = "shop_kept", unique("kept"), v1alpha1.DeletionRetain
+	})
+	createReady(t, o.Client, db)
+	got, details := p.signsIn(t, "payments-dev", "/namespaces/"+ns+"/rdsinstances/"+name+"/reveal")
+	if err := connections(t, dialer, details).PingContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	users := &v1alpha1.DatabaseUserList{}
+	if err := o.List(t.Context(), users, client.InNamespace(ns)); err != nil || len(users.Items) != 1 {
+		t.Fatalf("%d users, %v", len(users.Items), err)
+	}
+	cfg := rest.CopyConfig(world.Admin)
+	cfg.Impersonate.UserName = stack.Prefix + "payments-dev"
+	developer, err := client.New(cfg, client.Options{Scheme: scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := users.Items[0].DeepCopy()
+	for what, patch := range map[string]string{
+		"access":            `{"spec":{"access":"ReadWrite"}}`,
+		"no end":            `{"spec":{"expiresAt":null}}`,
+		"a later end":       `{"spec":{"expiresAt":"2099-01-01T00:00:00Z"}}`,
+		"to stay":           `{"spec":{"deletionPolicy":"Retain"}}`,
+		"another owner":     `{"metadata":{"ownerReferences":null}}`,
+		"a pause":           `{"metadata":{"annotations":{"portico.dev/paused":"true"}}}`,
+		"protection":        `{"metadata":{"annotations":{"portico.dev/deletion-protection":"true"}}}`,
+		"a check in a year": `{"metadata":{"annotations":{"portico.dev/audit-interval":"8000h"}}}`,
+	} {
+		err := developer.Patch(t.Context(), user.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "is the user of one person in the database "+name) {
+			t.Errorf("a developer gives it %s: %v", what, err)
+		}
+	}
+	if err := developer.Patch(t.Context(), user.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"note":"mine"}}}`))); err != nil {
+		t.Errorf("an annotation of somebody's own: %v", err)
+	}
+	forged := &v1alpha1.DatabaseUser{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "forged", OwnerReferences: []metav1.OwnerReference{user.OwnerReferences[0]}}, Spec: user.Spec,
+	}
+	if err := developer.Create(t.Context(), forged, client.DryRunAll); !apierrors.IsForbidden(err) {
+		t.Errorf("a developer makes one: %v", err)
+	}
+	if err := developer.Delete(t.Context(), user, client.DryRunAll); err != nil {
+		t.Errorf("a developer deletes it: %v", err)
+	}
+	if err := o.Delete(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, o.Client, db)
+	if err := connections(t, dialer, details).PingContext(t.Context()); err == nil {
+		t.Errorf("%s signs in to a database that stayed", got.Username)
 	}
 }

@@ -77,11 +77,6 @@ type Server interface {
 	Close()
 }
 
-// Supported reports whether users can be made in a database of this engine.
-func Supported(engineName string) bool {
-	return engineName == postgres || engineName == mysqlEngine || engineName == mariadb
-}
-
 // The engines, as RDS calls them.
 const (
 	postgres    = "postgres"

@@ -28,7 +28,7 @@ func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructur
 		return nil
 	}
 	if c.Password {
-		may, err := p.cluster.Passwords(ctx, l.id, l.ref, name)
+		may, err := p.cluster.Passwords(ctx, l.id, l.ref, obj, name)
 		if err != nil {
 			return err
 		}

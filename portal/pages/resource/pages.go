@@ -45,7 +45,7 @@ type Historian interface {
 
 // SecretRights says what a caller can do with Secrets.
 type SecretRights interface {
-	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, secret string) (cluster.Passwords, error)
+	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (cluster.Passwords, error)
 }
 
 // PodReader reads what runs for an application, for a caller, after checking access.

@@ -21,7 +21,7 @@ type Cluster interface {
 	Kinds() catalog.Catalog
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
-	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, secret string) (cluster.Passwords, error)
+	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (cluster.Passwords, error)
 	RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error
 }
 

@@ -49,7 +49,7 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 // choose decides whose password it is about: of a database that of the caller's own user, if they can have one and do
 // not ask for the master's. It returns a *cluster.ForbiddenError for a password that they may not see.
 func (p *Pages) choose(r *http.Request, b *bound) error {
-	may, err := p.cluster.Passwords(r.Context(), b.id, b.ref, b.view.Secret)
+	may, err := p.cluster.Passwords(r.Context(), b.id, b.ref, b.obj, b.view.Secret)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *Pages) choose(r *http.Request, b *bound) error {
 	case may.Object:
 		b.view.IsMaster = isDatabase
 		return nil
-	case asked:
+	case asked, isDatabase && may.NoOwn != "":
 		return forbidden(operatorapi.MasterVerb, operatorapi.DatabaseResource, b.ref, b.ref.Name)
 	case isDatabase:
 		return forbidden(operatorapi.ReadVerb, operatorapi.DatabaseResource, b.ref, b.ref.Name)
