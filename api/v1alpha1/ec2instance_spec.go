@@ -71,6 +71,7 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="userData is immutable: it runs at the launch; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 16384",message="EC2 takes 16,384 bytes of user data: shorten it, or fetch the rest from a bucket at the start"
 	// +optional
 	UserData string `json:"userData,omitempty"`
 	// userDataFrom takes the user data from a Secret or a ConfigMap of this namespace. It is read at the launch and never

@@ -61,6 +61,7 @@ type S3BucketSpec struct {
 	// +optional
 	Notifications []S3Notification `json:"notifications,omitempty"`
 	// tags of the bucket, in addition to the default tags of the AWS account.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$'))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 	// deletionPolicy is what happens to the bucket when you delete it. Delete removes it, but refuses while it holds objects
@@ -142,6 +143,7 @@ type S3LifecycleRule struct {
 // +kubebuilder:validation:XValidation:rule="self.map(t, t.days).isSorted() && self.all(t, self.exists_one(o, o.days == t.days))",message="transitions must be in order of days, each later than the one before"
 // +kubebuilder:validation:XValidation:rule="self.map(t, t.storageClass == 'STANDARD_IA' ? 1 : t.storageClass == 'INTELLIGENT_TIERING' ? 2 : t.storageClass == 'ONEZONE_IA' ? 3 : t.storageClass == 'GLACIER_IR' ? 4 : t.storageClass == 'GLACIER' ? 5 : 6).isSorted() && self.all(t, self.exists_one(o, o.storageClass == t.storageClass))",message="transitions must go from warmer to colder storage: STANDARD_IA, INTELLIGENT_TIERING, ONEZONE_IA, GLACIER_IR, GLACIER, DEEP_ARCHIVE"
 // +kubebuilder:validation:XValidation:rule="!(self.exists(t, t.storageClass == 'ONEZONE_IA') && self.exists(t, t.storageClass == 'GLACIER_IR'))",message="S3 cannot move objects from ONEZONE_IA to GLACIER_IR; leave one of them out"
+// +kubebuilder:validation:XValidation:rule="self.all(t, !(t.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || self.all(o, o.days <= t.days || o.days >= t.days + 30))",message="S3 keeps objects in STANDARD_IA and ONEZONE_IA for at least 30 days: make the next transition 30 days later"
 // +listType=atomic
 type S3Transitions []S3Transition
 
@@ -164,6 +166,7 @@ type S3CORSRule struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.all(o, o.indexOf('*') == o.lastIndexOf('*'))",message="S3 takes one * in an origin: name each origin, or use one *"
 	// +listType=atomic
 	// +required
 	AllowedOrigins []string `json:"allowedOrigins"`
@@ -177,12 +180,14 @@ type S3CORSRule struct {
 	// allowedHeaders that a browser may send.
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.all(h, h.indexOf('*') == h.lastIndexOf('*'))",message="S3 takes one * in a header: name each header, or use one *"
 	// +listType=atomic
 	// +optional
 	AllowedHeaders []string `json:"allowedHeaders,omitempty"`
 	// exposeHeaders that a page may read.
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.all(h, !h.contains('*'))",message="S3 takes no * here: name each header that a page may read"
 	// +listType=atomic
 	// +optional
 	ExposeHeaders []string `json:"exposeHeaders,omitempty"`

@@ -11,6 +11,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsMasterKeyId) || !has(self.sqsManagedSseEnabled) || !self.sqsManagedSseEnabled",message="choose one encryption: kmsMasterKeyId, or sqsManagedSseEnabled: true"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsDataKeyReusePeriodSeconds) || has(self.kmsMasterKeyId)",message="kmsDataKeyReusePeriodSeconds needs kmsMasterKeyId"
 // +kubebuilder:validation:XValidation:rule="!has(self.fifoQueue) || !self.fifoQueue || !has(self.allowFrom) || self.allowFrom.all(s, !has(s.bucketRef) && (!has(s.arn) || !s.arn.contains(':s3:::')))",message="S3 cannot send to a FIFO queue: take the bucket out of allowFrom, or let it send to a standard queue"
+// +kubebuilder:validation:XValidation:optionalOldSelf=true,fieldPath=".deadLetterQueue",rule="(oldSelf.hasValue() && has(self.deadLetterQueue) && has(oldSelf.value().deadLetterQueue) && self.deadLetterQueue == oldSelf.value().deadLetterQueue) || !has(self.deadLetterQueue) || !has(self.deadLetterQueue.targetArn) || self.deadLetterQueue.targetArn.endsWith('.fifo') == (has(self.fifoQueue) && self.fifoQueue)",message="the dead-letter queue of a FIFO queue is a FIFO queue, and that of a standard queue a standard one: name another targetArn"
 type SQSQueueSpec struct {
 	AWSSpec `json:",inline"`
 	// queueName is the queue's name in SQS, unique in the account and region. If left out, Portico picks
@@ -92,6 +93,7 @@ type SQSQueueSpec struct {
 	// +optional
 	Policy string `json:"policy,omitempty"`
 	// tags of the queue, in addition to the default tags of the AWS account.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$'))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 	// deletionPolicy is what happens to the queue when you delete it. Delete removes it with the messages in it. Retain keeps

@@ -30,6 +30,7 @@ var contents = []Group{
 		{"kinds/gatewayhostnamerequest", "Hostname (GatewayHostnameRequest)"},
 		{"kinds/accessbinding", "Permission (AccessBinding)"},
 		{"reasons", "All reasons"},
+		{"aws-limits", "What AWS refuses"},
 	}},
 	{"What admins create", []Entry{
 		{"kinds/awsprovider", "AWS account (AWSProvider)"},

@@ -127,6 +127,9 @@ func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
 	if refused, err := p.judge(ctx, x); refused != nil || err != nil {
 		return refused, err
 	}
+	if refused := beyondLimits(x); refused != nil {
+		return refused, nil
+	}
 	x.limitPage(int(p.pageSize.Load()))
 	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }
 	if x.call.Service == "s3" && x.call.Operation == "DeleteObjects" {

@@ -149,6 +149,10 @@ func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (storag
 			return false, x.fail(http.StatusBadRequest, "InvalidParameterCombination", "AllocatedStorage must not be less than what is allocated."), nil
 		}
 	}
+	if refusal := firstRefusal(databaseStorage(x, merged(x, is, "Engine", "StorageType", "AllocatedStorage", "Iops", "StorageThroughput")),
+		databaseWindows(x, merged(x, is, "PreferredBackupWindow", "PreferredMaintenanceWindow"))); refusal != nil {
+		return false, refusal, nil
+	}
 	if refusal := s.cooling(x, id, is); refusal != nil {
 		return false, refusal, nil
 	}

@@ -71,21 +71,21 @@ func TestStorageIsNotChangedAgainForHours(t *testing.T) {
 		_, err := c.ModifyDBInstance(t.Context(), &in)
 		return err
 	}
-	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(30)}))
-	if db := look(t, c, name); *db.DBInstanceStatus != "available" || *db.AllocatedStorage != 30 {
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(100)}))
+	if db := look(t, c, name); *db.DBInstanceStatus != "available" || *db.AllocatedStorage != 100 {
 		t.Errorf("%s with %d GiB", *db.DBInstanceStatus, *db.AllocatedStorage)
 	}
 	for _, in := range []rds.ModifyDBInstanceInput{
-		{AllocatedStorage: aws.Int32(40)}, {StorageType: aws.String("io1"), Iops: aws.Int32(3000)}, {AllocatedStorage: aws.Int32(40), BackupRetentionPeriod: aws.Int32(9)},
+		{AllocatedStorage: aws.Int32(140)}, {StorageType: aws.String("io1"), Iops: aws.Int32(3000)}, {AllocatedStorage: aws.Int32(140), BackupRetentionPeriod: aws.Int32(9)},
 	} {
 		err := change(in)
 		if wantCode(t, err, "InvalidParameterCombination"); !strings.Contains(err.Error(), "previous storage change is being optimized") {
 			t.Errorf("refused with %v", err)
 		}
 	}
-	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(30), BackupRetentionPeriod: aws.Int32(9)}))
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(100), BackupRetentionPeriod: aws.Int32(9)}))
 	w.SetStorageCooldown(0)
-	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(40)}))
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(140)}))
 }
 
 func TestExtendedSupportIsOnUnlessOneSaysOtherwise(t *testing.T) {

@@ -52,8 +52,8 @@ func TestCreateBucketAppliesTags(t *testing.T) {
 	w := newWorld(t)
 	for _, region := range []string{"us-east-1", "eu-west-1"} {
 		c := w.s3(keyOne, region)
-		bucket := create(t, c, region, "team", "a&b", "kind", "S3Bucket")
-		if got := tagsOf(t, c, bucket); got["team"] != "a&b" || got["kind"] != "S3Bucket" || len(got) != 2 {
+		bucket := create(t, c, region, "team", "a b=c", "kind", "S3Bucket")
+		if got := tagsOf(t, c, bucket); got["team"] != "a b=c" || got["kind"] != "S3Bucket" || len(got) != 2 {
 			t.Errorf("%s: tags %v", region, got)
 		}
 	}

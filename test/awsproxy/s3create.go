@@ -124,6 +124,10 @@ func checkTags(x *exchange, tags []tag) *reply {
 			return invalid("System tags cannot be added/updated by requester")
 		case t.Key == "" || len([]rune(t.Key)) > 128:
 			return invalid("The TagKey you have provided is invalid")
+		case !tagText.MatchString(t.Key):
+			return invalid("The TagKey you have provided is invalid")
+		case !tagText.MatchString(t.Value):
+			return invalid("The TagValue you have provided is invalid")
 		case len([]rune(t.Value)) > 256:
 			return invalid("The TagValue you have provided is invalid")
 		}

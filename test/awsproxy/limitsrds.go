@@ -1,0 +1,133 @@
+package awsproxy
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func number(form url.Values, name string) int {
+	n, _ := strconv.Atoi(form.Get(name))
+	return n
+}
+
+// databaseStorage refuses what "Amazon RDS DB instance storage" of the User
+// Guide rules out of size, type, operations and throughput.
+func databaseStorage(x *exchange, form url.Values) *reply {
+	refuse := func(message string) *reply {
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", message)
+	}
+	engine, kind := form.Get("Engine"), form.Get("StorageType")
+	size, iops, throughput := number(form, "AllocatedStorage"), number(form, "Iops"), number(form, "StorageThroughput")
+	sqlServer, striped := strings.HasPrefix(engine, "sqlserver"), 400
+	if strings.HasPrefix(engine, "oracle") {
+		striped = 200
+	}
+	switch {
+	case kind == "gp3" && sqlServer:
+		iops = max(iops, 3000)
+	case kind == "gp3" && size < striped && (iops > 0 || throughput > 0):
+		return refuse("You can't specify IOPS or storage throughput for engine " + engine + " and a storage size less than " + strconv.Itoa(striped) + ".")
+	case kind == "gp3" && size >= striped && (form.Has("Iops") && iops < 12000 || form.Has("StorageThroughput") && throughput < 500):
+		return refuse("You must specify at least 12000 IOPS and 500 storage throughput for engine " + engine + " and a storage size of " + strconv.Itoa(size) + ".")
+	case kind == "gp3" && !form.Has("Iops"):
+		iops = 12000
+	case (kind == "io1" || kind == "io2") && !sqlServer && size < 100:
+		return refuse("Invalid storage size for engine name " + engine + " and storage type " + kind + ": " + strconv.Itoa(size))
+	}
+	return storageRatio(x, kind, size, iops, throughput)
+}
+
+func storageRatio(x *exchange, kind string, size, iops, throughput int) *reply {
+	most := map[string]int{"io1": 50, "io2": 1000}[kind]
+	if most > 0 && (iops*2 < size || iops > size*most) {
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "Invalid iops to max storage (GB) ratio for storage type "+kind)
+	}
+	if kind == "gp3" && throughput*4 > iops {
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "Invalid storage throughput to iops ratio for storage type gp3")
+	}
+	return nil
+}
+
+// merged returns parameters of a change, and of those that it leaves alone what there is.
+func merged(x *exchange, is []byte, names ...string) url.Values {
+	all, changes := url.Values{}, false
+	for _, name := range names {
+		if text := element(is, name); text != "" && text != "0" {
+			all.Set(name, text)
+		}
+		if x.form.Has(name) {
+			all.Set(name, x.form.Get(name))
+			changes = true
+		}
+	}
+	if !changes {
+		return url.Values{}
+	}
+	return all
+}
+
+// databaseWindows refuses windows that are too short, or overlap.
+func databaseWindows(x *exchange, form url.Values) *reply {
+	refuse := func(message string) *reply { return x.fail(http.StatusBadRequest, "InvalidParameterValue", message) }
+	backup, backupLong := window(form.Get("PreferredBackupWindow"), 24*60)
+	maintenance, maintenanceLong := window(form.Get("PreferredMaintenanceWindow"), 7*24*60)
+	switch {
+	case form.Get("PreferredBackupWindow") != "" && backupLong < 30:
+		return refuse("The backup window must be at least 30 minutes.")
+	case form.Get("PreferredMaintenanceWindow") == "":
+		return nil
+	case maintenanceLong < 30 || maintenanceLong > 24*60:
+		return refuse("The maintenance window must be at least 30 minutes and at most 24 hours.")
+	case form.Get("PreferredBackupWindow") == "":
+		return nil
+	}
+	const day = 24 * 60
+	if (backup-maintenance%day+day)%day < maintenanceLong || (maintenance%day-backup+day)%day < backupLong {
+		return refuse("The backup window and maintenance window must not overlap.")
+	}
+	return nil
+}
+
+// window reads hh:mm-hh:mm or ddd:hh:mm-ddd:hh:mm, in minutes.
+func window(text string, period int) (start, long int) {
+	from, to, found := strings.Cut(strings.ToLower(text), "-")
+	if !found {
+		return 0, 0
+	}
+	start = minute(from)
+	return start, (minute(to) - start + period) % period
+}
+
+func minute(text string) (of int) {
+	parts := strings.Split(text, ":")
+	if len(parts) == 3 {
+		of = slices.Index([]string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, parts[0]) * 24 * 60
+		parts = parts[1:]
+	}
+	hour, _ := strconv.Atoi(parts[0])
+	minute, _ := strconv.Atoi(parts[len(parts)-1])
+	return of + hour*60 + minute
+}
+
+// reservedWords are some of PostgreSQL: those that tests use.
+var reservedWords = []string{"all", "end", "group", "limit", "order", "select", "table", "user", "where", "with"}
+
+// databaseNames refuses names and ports that an engine keeps for itself.
+func databaseNames(x *exchange) *reply {
+	port, engine := number(x.form, "Port"), x.form.Get("Engine")
+	if strings.HasPrefix(engine, "sqlserver") && (slices.Contains([]int{1234, 1434, 3260, 3343, 3389, 47001}, port) || port >= 49152 && port <= 49156) {
+		return x.fail(http.StatusBadRequest, "InvalidParameterValue", "The port "+strconv.Itoa(port)+" is reserved.")
+	}
+	if engine != "postgres" {
+		return nil
+	}
+	for _, parameter := range []string{"MasterUsername", "DBName"} {
+		if name := strings.ToLower(x.form.Get(parameter)); slices.Contains(reservedWords, name) || parameter == "MasterUsername" && strings.HasPrefix(name, "pg_") {
+			return x.fail(http.StatusBadRequest, "InvalidParameterValue", parameter+" "+name+" cannot be used as it is a reserved word used by the engine")
+		}
+	}
+	return nil
+}
