@@ -32,7 +32,7 @@ func refusedField(t *testing.T, obj engine.Object, status *v1alpha1.AWSStatus, p
 	}
 }
 
-// Windows that overlap, which RDS refuses, keep nobody from closing and protecting a database that somebody opened.
+// A window that overlaps one of AWS's, which RDS refuses, keeps nobody from closing and protecting a database that somebody opened.
 func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	c := withOperator(t)
 	d := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) {
@@ -41,20 +41,20 @@ func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	createReady(t, c, d)
 	_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
 		DBInstanceIdentifier: &d.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true), ApplyImmediately: aws.Bool(true),
+		PreferredBackupWindow: aws.String("01:00-01:30"), PreferredMaintenanceWindow: aws.String("sun:03:30-sun:04:30"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	edit(t, c, d, func(d *v1alpha1.RDSInstance) {
-		d.Spec.PreferredBackupWindow, d.Spec.PreferredMaintenanceWindow = "03:00-04:00", "sun:03:30-sun:04:30"
-		d.Spec.DeletionProtection = aws.Bool(true)
+		d.Spec.PreferredBackupWindow, d.Spec.DeletionProtection = "03:00-04:00", aws.Bool(true)
 	})
 	refusedField(t, d, &d.Status.AWSStatus, "preferredBackupWindow")
 	if has := inRDS(t, d); *has.PubliclyAccessible || !*has.DeletionProtection {
 		t.Errorf("public %v, protected %v", *has.PubliclyAccessible, *has.DeletionProtection)
 	}
 	edit(t, c, d, func(d *v1alpha1.RDSInstance) {
-		d.Spec.PreferredMaintenanceWindow, d.Spec.DeletionProtection = "sun:05:30-sun:06:30", aws.Bool(false)
+		d.Spec.PreferredBackupWindow, d.Spec.DeletionProtection = "05:30-06:30", aws.Bool(false)
 	})
 	ready(t, c, d)
 }
