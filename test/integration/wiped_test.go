@@ -44,7 +44,7 @@ func flagsOf(t *testing.T, s specimen, message string) map[string]string {
 // behind without a word.
 func TestTagsThatAreWipedAreTold(t *testing.T) {
 	c := withOperator(t)
-	others := map[string]string{"cost-center": "4711's"}
+	others := map[string]string{"cost-center": "4711 @home"}
 	wipe := func(t *testing.T, s specimen, o external.Object) {
 		t.Helper()
 		if err := s.tagging.replace(t, o, others); err != nil {
