@@ -25,7 +25,8 @@ import (
 const (
 	// ownLives is how long a person's own user of a database lives after its password was shown last.
 	ownLives = 24 * time.Hour
-	// ownWait is how long somebody waits for it: some seconds are usual. The portal waits for 9 s for all that it asks of the operator.
+	// ownWait is how long somebody waits for it: some seconds are usual. The portal waits
+	// for 9 s for all that it asks of the operator.
 	ownWait = 6 * time.Second
 	ownPoll = 200 * time.Millisecond
 	// ownManager owns the fields of such users in the API server.
@@ -42,7 +43,8 @@ func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
 			return Own{}, problem(http.StatusConflict, "the database %s is being deleted", of.Name)
 		}
 		if why := db.Spec.NoOwnUsers(); why != "" {
-			return Own{}, problem(http.StatusConflict, "people have no users of their own in the database %s: %s. Owners of the team can see the master password", of.Name, why)
+			return Own{}, problem(http.StatusConflict, "people have no users of their own in the database %s: %s. "+
+				"Owners of the team can see the master password", of.Name, why)
 		}
 		own := Own{
 			DatabaseUser: types.NamespacedName{Namespace: of.Namespace, Name: ownName(db.Name, person)},
@@ -55,7 +57,8 @@ func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
 			return own, problem(http.StatusConflict, "the DatabaseUser %s is not yours and stays: delete it", user.Name)
 		}
 		declared := ownUser(db, person, own)
-		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(declared), client.FieldOwner(ownManager), client.ForceOwnership); err != nil {
+		config := client.ApplyConfigurationFromUnstructured(declared)
+		if err := c.Apply(ctx, config, client.FieldOwner(ownManager), client.ForceOwnership); err != nil {
 			return own, problem(http.StatusConflict, "your user in %s cannot be created: %s", of.Name, err)
 		}
 		return own, awaitOwn(ctx, c, own, declared)

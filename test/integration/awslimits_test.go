@@ -89,10 +89,24 @@ func TestWhatAWSTakesIsTaken(t *testing.T) {
 `), &rows); err != nil {
 		t.Fatal(err)
 	}
+	statement := `{"Sid":"s","Effect":"Allow","Principal":{"AWS":["arn:aws:iam::123456789012:root"]},"Action":["sns:Publish"],"Resource":["a","b"]}`
+	for kind, longest := range map[string]int{v1alpha1.KindSNSTopic: 30720, v1alpha1.KindS3Bucket: 20480} { // the work of a policy has a bound
+		n := (longest - 30) / (len(statement) + 1)
+		policy := `{"Statement":[` + strings.Repeat(statement+",", n-1) + statement + "]}"
+		dense := `{"S":[` + strings.Repeat("1,", longest/2-10) + "1]}"
+		rows = append(rows, awslimits.Row{Kind: kind, Spec: map[string]any{"policy": policy}}, awslimits.Row{Kind: kind, Spec: map[string]any{"policy": dense}})
+	}
+	var subscriptions []any
+	for n := range 20 {
+		subscriptions = append(subscriptions, map[string]any{
+			"queueRef": map[string]any{"name": fmt.Sprintf("q-%d", n)}, "filterPolicy": `{"a":[` + strings.Repeat("1,", 2000) + "1]}",
+		})
+	}
+	rows = append(rows, awslimits.Row{Kind: v1alpha1.KindSNSTopic, Spec: map[string]any{"subscriptions": subscriptions}})
 	for _, row := range rows {
 		o, _ := limited(t, row, "limits")
 		if err := c.Create(t.Context(), o, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
-			t.Errorf("%s %s: %v", row.Kind, row.Spec, err)
+			t.Errorf("%s %.200v: %v", row.Kind, row.Spec, err)
 		}
 	}
 }

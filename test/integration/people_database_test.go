@@ -138,7 +138,7 @@ func TestAPersonsOwnUserCannotBeWidened(t *testing.T) {
 		"a check in a year": `{"metadata":{"annotations":{"portico.dev/audit-interval":"8000h"}}}`,
 	} {
 		err := developer.Patch(t.Context(), user.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "is the user of one person in the database "+name) {
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "is one person's own user in the database "+name) {
 			t.Errorf("a developer gives it %s: %v", what, err)
 		}
 	}

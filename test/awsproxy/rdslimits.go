@@ -112,8 +112,16 @@ func minute(text string) (of int) {
 	return of + hour*60 + minute
 }
 
-// reservedWords are some of PostgreSQL: those that tests use.
-var reservedWords = []string{"all", "end", "group", "limit", "order", "select", "table", "user", "where", "with"}
+// reservedWords are those of "SQL Key Words" of PostgreSQL's documentation that no user and no database can have for a name.
+var reservedWords = strings.Fields(`
+	all analyse analyze and any array as asc asymmetric both case cast check collate column
+	constraint create current_catalog current_date current_role current_time current_timestamp
+	current_user default deferrable desc distinct do else end except false fetch for foreign from
+	grant group having in initially intersect into lateral leading limit localtime localtimestamp
+	not null offset on only or order placing primary references returning select session_user some
+	symmetric system_user table then to trailing true union unique using variadic when where window
+	with
+`)
 
 // databaseNames refuses names and ports that an engine keeps for itself.
 func databaseNames(x *exchange) *reply {

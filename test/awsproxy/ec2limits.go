@@ -3,88 +3,10 @@ package awsproxy
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/xml"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 )
-
-// transitions refuses a move that comes too soon after one to STANDARD_IA or ONEZONE_IA.
-func transitions(x *exchange) *reply {
-	var c struct {
-		Rules []struct {
-			Current    []transition `xml:"Transition"`
-			Noncurrent []transition `xml:"NoncurrentVersionTransition"`
-		} `xml:"Rule"`
-	}
-	if xml.Unmarshal(x.body, &c) != nil {
-		return x.malformed()
-	}
-	for _, rule := range c.Rules {
-		for _, moves := range [][]transition{rule.Current, rule.Noncurrent} {
-			if next, soon := tooSoon(moves); soon {
-				return x.invalidArgument("'Days' in the Transition action for StorageClass '" + next.StorageClass +
-					"' must be 30 days more than 'Days' of the Transition action before it")
-			}
-		}
-	}
-	return nil
-}
-
-type transition struct {
-	Days         int
-	Noncurrent   int `xml:"NoncurrentDays"`
-	StorageClass string
-}
-
-// tooSoon returns a move out of infrequent access within 30 days.
-func tooSoon(moves []transition) (next transition, soon bool) {
-	for _, first := range moves {
-		for _, next := range moves {
-			at, then := first.Days+first.Noncurrent, next.Days+next.Noncurrent
-			if strings.HasSuffix(first.StorageClass, "_IA") && then > at && then < at+30 {
-				return next, true
-			}
-		}
-	}
-	return next, false
-}
-
-// bucketTags refuses tags of a bucket that S3 does not take.
-func bucketTags(x *exchange) *reply {
-	var sent struct {
-		Tags []tag `xml:"TagSet>Tag"`
-	}
-	if xml.Unmarshal(x.body, &sent) != nil {
-		return x.malformed()
-	}
-	return checkTags(x, sent.Tags)
-}
-
-// origins refuses asterisks that S3 does not take in a CORS configuration.
-func origins(x *exchange) *reply {
-	var c struct {
-		Rules []struct {
-			Origins []string `xml:"AllowedOrigin"`
-			Headers []string `xml:"AllowedHeader"`
-			Exposed []string `xml:"ExposeHeader"`
-		} `xml:"CORSRule"`
-	}
-	if xml.Unmarshal(x.body, &c) != nil {
-		return x.malformed()
-	}
-	for _, rule := range c.Rules {
-		for most, list := range [][]string{rule.Exposed, append(rule.Origins, rule.Headers...)} {
-			for _, text := range list {
-				if strings.Count(text, "*") > most {
-					return x.fail(http.StatusBadRequest, "InvalidRequest", text+" can not have more than "+strconv.Itoa(most)+" wildcard.")
-				}
-			}
-		}
-	}
-	return nil
-}
 
 // volumesOf refuses volumes of a launch that their type does not come in: CreateVolume of the API reference.
 func volumesOf(x *exchange) *reply {
