@@ -76,7 +76,7 @@ func New(p Parts) (http.Handler, error) {
 	open.Get(views.DocsPath, docs.Handler)
 	open.Get(views.DocsPath+"/*", docs.Handler)
 	b := auth.NewBrowser(auth.BrowserOptions{
-		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
+		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(), Turns: p.Cluster.Turns(),
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
 	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // the provider is no browser of ours, and has no origin

@@ -118,13 +118,32 @@ func (cfg Claims) username(c ClaimSet) (string, error) {
 			Cause: c.has(),
 		}
 	}
-	if cfg.Username == "email" && string(c["email_verified"]) != "true" {
-		return "", &RefusedError{Reason: "Your e-mail address is not verified, and here it is the username."}
+	if cfg.Username == "email" {
+		if err := c.verifiedEmail(); err != nil {
+			return "", err
+		}
 	}
 	if err := CheckName("username", username); err != nil {
 		return "", unusable(err)
 	}
 	return username, nil
+}
+
+// verifiedEmail refuses an e-mail address as a username that anybody may have entered. Some providers say it as text.
+func (c ClaimSet) verifiedEmail() error {
+	switch said, ok := c["email_verified"]; {
+	case string(said) == "true", string(said) == `"true"`:
+		return nil
+	case !ok:
+		return &RefusedError{
+			Reason: "The identity provider does not say whether your e-mail address is verified, and here it is the username: " +
+				`there is no claim "email_verified". Ask the people who run it to send it, or the portal's admins for another ` +
+				"--oidc-username-claim.",
+			Cause: c.has(),
+		}
+	}
+	return &RefusedError{Reason: "Your e-mail address is not verified, and here it is the username. " +
+		"Verify it at the identity provider, then sign in again."}
 }
 
 func (cfg Claims) groups(c ClaimSet) ([]string, error) {

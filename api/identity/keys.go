@@ -17,8 +17,10 @@ import (
 
 const (
 	// KeysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
-	KeysEvery    = 10 * time.Second
-	fetchingKeys = "fetching the identity provider's keys"
+	KeysEvery = 10 * time.Second
+	// keysForIssued is how often they are fetched at most for tokens that the provider issued just now.
+	keysForIssued = time.Second
+	fetchingKeys  = "fetching the identity provider's keys"
 	// mostTries bounds how often newer keys are asked for, and betweenTries is the pause before each time.
 	mostTries    = 100
 	betweenTries = 5 * time.Millisecond
@@ -79,7 +81,18 @@ func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *keyFetcher) outdated(began time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.Waits && f.when.Before(began)
+	return f.when.IsZero() || f.Waits && f.when.Before(began)
+}
+
+// renew makes the next one who needs keys fetch them, and reports whether it does: not if they are new.
+func (f *keyFetcher) renew() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.now().Sub(f.when) < keysForIssued {
+		return false
+	}
+	f.when = time.Time{}
+	return true
 }
 
 func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
@@ -122,8 +135,24 @@ func NewKeysFrom(ctx context.Context, from KeySource, now func() time.Time) *Key
 // VerifySignature implements oidc.KeySet.
 func (k *Keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	began := k.fetcher.now()
+	payload, err := k.verify(ctx, jwt, began)
+	if issued, _ := ctx.Value(issuedKey).(bool); err != nil && issued && !isFetching(err) && k.fetcher.renew() {
+		payload, err = k.verify(ctx, jwt, began)
+	}
+	if o, ok := ctx.Value(outageKey).(*outage); ok && err != nil {
+		if isFetching(err) {
+			o.err = err
+		} else {
+			o.unknown = true
+		}
+	}
+	return payload, err
+}
+
+// verify tries until the keys are those of now, if they can be. For a moment after a fetch the library hands out what
+// it has fetched for somebody before.
+func (k *Keys) verify(ctx context.Context, jwt string, began time.Time) ([]byte, error) {
 	payload, err := k.remote.VerifySignature(ctx, jwt)
-	// For a moment after a fetch the library hands out what it has fetched for somebody before.
 	for tries := 0; err != nil && k.fetcher.outdated(began) && tries < mostTries && ctx.Err() == nil; tries++ {
 		select {
 		case <-ctx.Done():
@@ -131,21 +160,27 @@ func (k *Keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) 
 		}
 		payload, err = k.remote.VerifySignature(ctx, jwt)
 	}
-	var fetching *url.Error // what http.Client makes of any error of its transport
-	if errors.As(err, &fetching) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		if o, ok := ctx.Value(outageKey).(*outage); ok {
-			o.err = err
-		}
-	}
 	return payload, err
+}
+
+// isFetching reports whether the keys could not be fetched.
+func isFetching(err error) bool {
+	var fetching *url.Error // what http.Client makes of any error of its transport
+	return errors.As(err, &fetching) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 type contextKey int
 
-const outageKey contextKey = iota
+const (
+	outageKey contextKey = iota
+	issuedKey            // the provider issued the token just now
+)
 
-// outage is why the keys could not be fetched, nil if they were.
-type outage struct{ err error }
+// outage is why the keys could not be fetched, nil if they were, and whether none of them fits.
+type outage struct {
+	err     error
+	unknown bool
+}
 
 func withOutage(ctx context.Context) (context.Context, *outage) {
 	o := &outage{}

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,8 @@ func isLoopback(host string) bool {
 type NotFreshError struct{}
 
 func (*NotFreshError) Error() string {
-	return "the sign-in is too long ago: sign in again to confirm, and go on within " + Fresh.String()
+	const text = "the sign-in is too long ago: sign in again to confirm, and go on within %d minutes"
+	return fmt.Sprintf(text, int(Fresh.Minutes()))
 }
 
 // Verifier tells whose tokens are. It asks the provider for its keys when it is first needed.
@@ -87,7 +89,8 @@ func (v *Verifier) Caller(ctx context.Context, raw string) (Identity, error) {
 }
 
 // FreshCaller does what Caller does, for what takes a sign-in of a moment ago: a token for the REST API counts for Fresh
-// after it was issued. When its user signed in does not matter there: no tool can ask for that.
+// after it was issued. When its user signed in does not matter there: no tool can ask for that. Beside a *NotFreshError it returns
+// whose token it was, for the audit log.
 func (v *Verifier) FreshCaller(ctx context.Context, raw string) (Identity, error) {
 	return v.caller(ctx, raw, true)
 }
@@ -116,10 +119,8 @@ func (v *Verifier) caller(ctx context.Context, raw string, always bool) (Identit
 	case always && v.now().Sub(tok.IssuedAt) > Fresh:
 		err = &NotFreshError{}
 	}
-	if err != nil {
-		return Identity{}, err
-	}
-	return v.settings.Claims.Of(tok)
+	id, claimed := v.settings.Claims.Of(tok)
+	return id, cmp.Or(err, claimed) // who it was is for the record, where the sign-in is too old
 }
 
 // fresh returns a *NotFreshError unless the token comes from a sign-in of a moment ago.

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -39,10 +40,52 @@ func VerifyLogout(
 	return tok, nil
 }
 
+// IssuedSlack is how far the clock of the provider may be off for a token that it issues just now.
+const IssuedSlack = 2 * time.Minute
+
+// VerifyIssued checks as Verify does a token that the provider's token endpoint gave just now. Its keys are fetched for
+// that at a pace that nobody else can use up, and its clock may be behind by IssuedSlack.
+func VerifyIssued(
+	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time,
+) (*oidc.IDToken, error) {
+	before := func() time.Time { return now().Add(-IssuedSlack) }
+	return verify(context.WithValue(ctx, issuedKey, true), issuer, keys, raw, audiences, &oidc.Config{Now: before})
+}
+
+// Fault is what is wrong with a token.
+type Fault string
+
+// The faults that a reader can do something about.
+const (
+	UnknownKey    Fault = "it is signed with a key that the identity provider does not publish"
+	Ended         Fault = "it has ended"
+	OtherAudience Fault = "it is for another audience"
+	OtherIssuer   Fault = "it is of another issuer"
+)
+
+// TokenError says what is wrong with a token. It is ErrBadToken.
+type TokenError struct {
+	Fault Fault
+	Cause error
+}
+
+func (e *TokenError) Error() string {
+	return fmt.Sprintf("%s: %s: %s", ErrBadToken, e.Fault, e.Cause)
+}
+
+// Is makes each one ErrBadToken.
+func (e *TokenError) Is(target error) bool { return target == ErrBadToken }
+
+func (e *TokenError) Unwrap() error { return e.Cause }
+
+// googleWithoutScheme is what Google once wrote as its issuer, which is https://accounts.google.com.
+const googleWithoutScheme = "accounts.google.com"
+
 func verify(
 	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, config *oidc.Config,
 ) (*oidc.IDToken, error) {
 	config.SkipClientIDCheck = true // the audience is checked below, for there may be several
+	config.SkipIssuerCheck = true   // and the issuer, to tell what is wrong
 	config.SupportedSigningAlgs = Algorithms
 	v := oidc.NewVerifier(issuer, keys, config)
 	ctx, out := withOutage(ctx)
@@ -50,23 +93,44 @@ func verify(
 	switch {
 	case out.err != nil:
 		return nil, &ProviderError{Doing: fetchingKeys, Cause: out.err}
+	case err != nil && out.unknown:
+		return nil, &TokenError{Fault: UnknownKey, Cause: err}
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)
+		return nil, fault(err)
+	case tok.Issuer != issuer && (tok.Issuer != googleWithoutScheme || issuer != "https://"+googleWithoutScheme):
+		return nil, &TokenError{Fault: OtherIssuer, Cause: fmt.Errorf("its issuer is %q", tok.Issuer)}
 	}
 	if !slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(audiences, a) }) {
-		return nil, fmt.Errorf("%w: it is for %q", ErrBadToken, tok.Audience)
+		return nil, &TokenError{Fault: OtherAudience, Cause: fmt.Errorf("it is for %q", tok.Audience)}
 	}
 	return tok, nil
 }
 
+// fault returns what is wrong with a token whose signature is good, or that is none.
+func fault(err error) error {
+	if _, ended := errors.AsType[*oidc.TokenExpiredError](err); ended {
+		return &TokenError{Fault: Ended, Cause: err}
+	}
+	return fmt.Errorf("%w: %w", ErrBadToken, err)
+}
+
 // Of returns the caller whom a verified ID token names. A *RefusedError says why this user may not come in.
 func (cfg Claims) Of(tok *oidc.IDToken) (Identity, error) {
-	var claims ClaimSet
-	if err := tok.Claims(&claims); err != nil {
-		return Identity{}, fmt.Errorf("%w: its claims: %w", ErrBadToken, err)
-	}
-	if _, isEvent := claims["events"]; isEvent {
-		return Identity{}, fmt.Errorf("%w: it is a logout token", ErrBadToken)
+	claims, err := ClaimsOf(tok)
+	if err != nil {
+		return Identity{}, err
 	}
 	return cfg.Who(claims)
+}
+
+// ClaimsOf returns what a verified ID token says.
+func ClaimsOf(tok *oidc.IDToken) (ClaimSet, error) {
+	var claims ClaimSet
+	if err := tok.Claims(&claims); err != nil {
+		return nil, fmt.Errorf("%w: its claims: %w", ErrBadToken, err)
+	}
+	if _, isEvent := claims["events"]; isEvent {
+		return nil, fmt.Errorf("%w: it is a logout token", ErrBadToken)
+	}
+	return claims, nil
 }

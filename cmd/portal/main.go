@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"runtime/debug"
 
 	"github.com/go-logr/logr"
 	_ "golang.org/x/crypto/x509roots/fallback" // the CA roots where the system has none, as in the image
@@ -33,14 +32,8 @@ import (
 	"github.com/portico-platform/portico/web"
 )
 
-// gcPercent trades time for memory: most of the heap is the cache, of which each collection would otherwise leave room for
-// as much again. GOGC overrides it.
-const gcPercent = 50
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	program.KeepHeapSmall()
 	program.Main("portal", run)
 }
 

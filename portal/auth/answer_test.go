@@ -41,6 +41,11 @@ func TestTheProvidersAnswerIsTold(t *testing.T) {
 		{"no offline tokens", nil, 400, map[string]any{"error": "not_allowed", "error_description": "Offline tokens not allowed for the user or client"}, `not_allowed, "Offline tokens not allowed for the user or client"`, "--oidc-scopes", 502},
 		{"a wrong secret", nil, 401, map[string]any{"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}, "AADSTS7000215", "--oidc-client-auth-method", 502},
 		{"a wrong redirect", url.Values{"error": {"invalid_request"}, "error_description": {"redirect_uri"}}, 0, nil, "invalid_request", CallbackPath, 502},
+		{"cancelled", url.Values{"error": {"access_denied"}, "error_description": {"cancelled"}}, 0, nil, "cancelled", "If you cancelled there, sign in again", 403},
+		{"not pushed", url.Values{"error": {"invalid_request"}, "error_description": {"Pushed Authorization Request must be used"}}, 0, nil, "Pushed", "wants the request to be pushed", 502},
+		{"a prompt", url.Values{"error": {"invalid_request"}, "error_description": {"prompt login is not allowed"}}, 0, nil, "prompt", "--oidc-confirm-prompt", 502},
+		{"something of the request", url.Values{"error": {"invalid_request"}}, 0, nil, "invalid_request", "portal --check-oidc", 502},
+		{"a user who must do something", url.Values{"error": {"interaction_required"}}, 0, nil, "interaction_required", "Sign in again", 502},
 		{"a code that was used", nil, 400, map[string]any{"error": "invalid_grant", "error_description": "Code not valid"}, `invalid_grant, "Code not valid"`, "Sign in again", 502},
 		{"an error with a status that is none", nil, 200, map[string]any{"error": "bad_verification_code"}, "bad_verification_code", "ask the people who run it", 502},
 		{"away for a moment", nil, 503, map[string]any{"error": "temporarily_unavailable"}, "temporarily_unavailable", "in a minute", 502},
@@ -99,6 +104,7 @@ func TestTheProvidersWordsAreCleanShortAndWithoutSecrets(t *testing.T) {
 
 func TestAProviderThatIsNotThereDoesNotAnswer(t *testing.T) {
 	for what, address := range map[string]string{"settings": "", "token endpoint": "http://127.0.0.1:1/token"} {
+		again := LoginPath
 		s, cookies := newSite(t), jar{}
 		if address == "" {
 			s.Browser.provider.cfg.IssuerURL = "http://127.0.0.1:1"
@@ -109,8 +115,9 @@ func TestAProviderThatIsNotThereDoesNotAnswer(t *testing.T) {
 		if address != "" {
 			_, state := s.issuer.Code(r.Header.Get("Location"), alice)
 			r = s.do("GET", CallbackPath+"?"+url.Values{"code": {"x"}, "state": {state}}.Encode(), cookies)
+			again = LoginPath + "?return_to=%2F"
 		}
-		if r.StatusCode != http.StatusBadGateway || r.body != "The identity provider does not answer: Try again in a minute." {
+		if !r.isAway(again) {
 			t.Errorf("%s: %d %q", what, r.StatusCode, r.body)
 		}
 	}
@@ -174,6 +181,47 @@ func TestARefreshThatIsRefusedForNowIsTriedAgain(t *testing.T) {
 		s.later(retryAfter + time.Second)
 		if r := s.do("GET", "/x", cookies); r.body != "oidc:alice oidc:ops" {
 			t.Errorf("%s: %d %q", name, r.StatusCode, r.body)
+		}
+	}
+}
+
+// TestWhatNoOtherTryCanMendIsNotTriedAgain: settings that do not fit need somebody who changes them.
+func TestWhatNoOtherTryCanMendIsNotTriedAgain(t *testing.T) {
+	for what, c := range map[string]struct {
+		settings map[string]any
+		says     string
+	}{
+		"private_key_jwt only": {
+			map[string]any{"token_endpoint_auth_methods_supported": []string{"private_key_jwt"}}, "let its client there show its secret",
+		},
+		"another issuer": {map[string]any{"issuer": "https://other.example"}, "--oidc-issuer-url"},
+		"plain http":     {map[string]any{"userinfo_endpoint": "http://login.example/me"}, "Ask the people who run it to correct that"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t)
+			s.issuer.Settings, s.Browser.provider.cfg.ClientSecret = c.settings, "s3cret"
+			r := s.do("GET", LoginPath, nil)
+			if r.StatusCode != http.StatusBadGateway || !strings.Contains(r.body, c.says) || strings.Contains(r.body, "in a minute") {
+				t.Errorf("%d %s", r.StatusCode, r.body)
+			}
+		})
+	}
+}
+
+// TestAnAddressAsAUsernameMustBeVerified, and the page says who does not say so.
+func TestAnAddressAsAUsernameMustBeVerified(t *testing.T) {
+	for _, c := range []struct {
+		said any
+		says string // "" is let in
+	}{
+		{true, ""}, {"true", ""}, {nil, "does not say whether"}, {false, "Verify it"}, {"false", "Verify it"}, {7, "Verify it"},
+	} {
+		s := newSite(t)
+		s.Browser.provider.cfg.UsernameClaim = "email"
+		claims := oidctest.Claims{"email": "ann@example.com", "email_verified": c.said}
+		r := s.signIn(t, jar{}, claims)
+		if (r.StatusCode == http.StatusSeeOther) != (c.says == "") || !strings.Contains(r.body, c.says) {
+			t.Errorf("%v: %d %s", c.said, r.StatusCode, r.body)
 		}
 	}
 }

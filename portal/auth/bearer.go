@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -75,6 +76,7 @@ var (
 	errNoToken  = errors.New("no bearer token")
 	errTooMany  = errors.New("too many new tokens at once")
 	errMalforms = errors.New("malformed token")
+	errTooLong  = fmt.Errorf("%w: it is longer than %d KiB", errMalforms, maxToken>>10)
 )
 
 // CLI returns the settings with which command-line tools sign in; callers need no session.
@@ -237,6 +239,10 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 	case errors.Is(err, errEnded):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
 		refuse(w, r, http.StatusUnauthorized, TokenEnding(err))
+	case errors.Is(err, errTooLong):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
+		refuse(w, r, http.StatusUnauthorized, fmt.Sprintf("the token is longer than %d KiB, which is the most that is taken: "+
+			"it names too many groups. Ask the people who run the identity provider to send only those that matter here", maxToken>>10))
 	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
 		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")

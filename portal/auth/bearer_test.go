@@ -269,3 +269,27 @@ func TestUnknownTokensSpendLittle(t *testing.T) {
 }
 
 func part(json string) string { return b64.EncodeToString([]byte(json)) }
+
+// TestATokenThatIsTooLongIsCalledThat, and not one that has expired.
+func TestATokenThatIsTooLongIsCalledThat(t *testing.T) {
+	g := newGate(t)
+	claims := oidctest.Claims{"preferred_username": "alice", "aud": "api", "groups": groupIDs(370)}
+	token := g.issuer.Token(claims)
+	w := g.call("Bearer " + token)
+	if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "too many groups") {
+		t.Errorf("%d bytes: %d %s", len(token), w.Code, w.Body)
+	}
+	var out strings.Builder
+	_, err := Inspect(t.Context(), &out, Inspection{Config: g.Browser.provider.cfg, Token: token, Now: g.clock.Now})
+	if err != nil || !strings.Contains(out.String(), "more than 16384 are not checked") || strings.Contains(out.String(), "JWT") {
+		t.Errorf("%v, %s", err, out.String())
+	}
+}
+
+func TestWhoHasATokenThatIsTooLongHearsOfOtherWaysThatWork(t *testing.T) {
+	for bytes, says := range map[int]string{maxToken: "command line works", maxToken + 1: "takes no token of more than 16 KiB"} {
+		if got := tooLong(bytes).Reason; !strings.Contains(got, says) {
+			t.Errorf("%d: %s", bytes, got)
+		}
+	}
+}

@@ -46,17 +46,20 @@ type Pages interface {
 	// Ended is the page for what was sent after the session had ended; href is where signing in begins, to come back to
 	// the page that sent it.
 	Ended(w http.ResponseWriter, r *http.Request, href string)
+	// Away says that the identity provider does not answer, and tries again by itself at the address again.
+	Away(w http.ResponseWriter, r *http.Request, again string)
 	// Unconfirmed says why a sign-in did not confirm who the user of a session is.
 	Unconfirmed(w http.ResponseWriter, r *http.Request, u Unconfirmed)
 	// Problem says what went wrong; title and detail are for the user.
 	Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string)
 }
 
-// BrowserOptions are the parts of a Browser; all are needed.
+// BrowserOptions are the parts of a Browser; all are needed but Turns, without which there must be one replica only.
 type BrowserOptions struct {
 	Provider *Provider
 	Keys     *SessionKeys
 	Revoked  Revocations
+	Turns    Turns
 	Pages    Pages
 	Life     Life
 	Clock    clock.PassiveClock
@@ -67,7 +70,7 @@ type BrowserOptions struct {
 func NewBrowser(o BrowserOptions) *Browser {
 	return &Browser{
 		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, life: o.Life, now: o.Clock.Now, log: o.Log,
-		refresher: newRefresher(o.Provider, o.Clock), states: newUsedStates(o.Clock),
+		refresher: newRefresher(o), states: newUsedStates(o.Clock),
 	}
 }
 
@@ -89,6 +92,8 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 			b.pages.Problem(w, r, http.StatusForbidden, "You cannot sign in here", refused.Reason)
 		case errors.Is(err, errNotLoaded):
 			b.starting(w, r)
+		case isAway(err):
+			b.noAnswer(w, r, err)
 		default:
 			b.toSignIn(w, r, s, err)
 		}
@@ -128,8 +133,9 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 		return s, err
 	}
 	now := b.now()
-	fresh, err := b.refresher.due(r.Context(), s, now)
-	if err != nil {
+	fresh, outrun, err := b.refresher.due(r.Context(), s, now)
+	if err != nil || outrun {
+		b.keepRefresh(w, r, s, fresh)
 		return s, err
 	}
 	touched := isUse(r) && b.life.toTouch(s, now)
@@ -142,6 +148,16 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 		}
 	}
 	return fresh, nil
+}
+
+// keepRefresh writes a session of which nothing is new but the refresh token: the one before is of no use any more.
+func (b *Browser) keepRefresh(w http.ResponseWriter, r *http.Request, s, fresh session) {
+	if fresh.ID == "" || fresh.Refresh == s.Refresh {
+		return
+	}
+	if err := b.writeSession(w, r, fresh); err != nil {
+		b.log.ErrorContext(r.Context(), "keeping a refresh token", "error", err, "requestID", RequestID(r.Context()))
+	}
 }
 
 // renewPause is how long after a renewal a session must have lasted before it is renewed on the way of a page.
@@ -160,7 +176,11 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 	}
 	renewedNow := why == Lapsed && b.now().Sub(time.Unix(s.Checked, 0)) < renewPause
 	switch {
-	case r.Header.Get("HX-Request") == "true" || isStream(r): // the page's script knows whether somebody is entering something there
+	case isScript(r):
+		if err := b.askable(r.Context(), why); err != nil {
+			b.noAnswer(w, r, err) // the page would be gone if it went to sign in
+			return
+		}
 		http.Error(w, "Your session has ended; sign in again.", http.StatusUnauthorized)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		b.pages.Ended(w, r, withReturn(LoginPath, b.sentFrom(r)))
@@ -169,7 +189,8 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 			"It lapsed as soon as the identity provider had confirmed it. Let your browser keep all cookies of this address, and load the page again in some seconds. "+
 				"If that does not help, the identity provider's tokens may end at once: tell the people who run the portal.")
 	case why == Lapsed:
-		b.toProvider(w, r, login{ReturnTo: localPath(r.URL.RequestURI()), Renews: s.key(), Hint: s.Hint})
+		back := localPath(r.URL.RequestURI())
+		b.toProvider(w, r, login{ReturnTo: back, Renews: s.key(), Since: s.Checked, Hint: s.Hint})
 	default:
 		http.Redirect(w, r, signInAgain(r.URL.RequestURI(), why), http.StatusSeeOther) //nolint:gosec // a path of ours
 	}

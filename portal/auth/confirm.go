@@ -105,11 +105,18 @@ func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, g
 	if got.token.Subject != s.Subject || got.id.Username != s.Username {
 		return errAnother
 	}
+	if _, err := b.provider.identity(got.token); err != nil { // the operator reads no more than the token
+		return refused("%s", "What is done with Secrets takes a token that says itself who you are and in which groups, "+
+			"and the identity provider's says that at its userinfo endpoint only. "+
+			"Ask the people who run it to put these claims into the ID token.")
+	}
 	now := b.now()
 	until, err := countsUntil(got.token, now)
 	switch {
 	case err != nil:
 		return err
+	case !now.Before(got.token.Expiry):
+		return &identity.TokenError{Fault: identity.Ended, Cause: errors.New("it had ended when it came")}
 	case !now.Before(until):
 		return errNotAsked
 	}
@@ -123,11 +130,20 @@ func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, g
 	}
 	sealed := b.keys.seal(s.confirmedPurpose(), packed)
 	if len(sealed) > maxParts*maxCookie {
-		return refused("The token that the identity provider issues for you is too long to be kept for this (%d bytes): you are in many groups. "+
-			"Ask the people who run it to send only the groups that matter here. The command line works meanwhile: portico secret, portico connect.", len(got.raw))
+		return tooLong(len(got.raw))
 	}
 	writeParts(w, r, confirmedCookie, sealed, until.Sub(now))
 	return nil
+}
+
+// tooLong says that a token of so many bytes is not kept, and whether another way takes it.
+func tooLong(bytes int) *RefusedError {
+	otherwise := "The command line works meanwhile: portico secret, portico connect."
+	if bytes > maxToken {
+		otherwise = fmt.Sprintf("The command line takes no token of more than %d KiB, either.", maxToken>>10)
+	}
+	return refused("The token that the identity provider issues for you is too long to be kept for this (%d bytes): "+
+		"you are in many groups. Ask the people who run it to send only the groups that matter here. %s", bytes, otherwise)
 }
 
 // countsUntil returns until when a token confirms who its user is.
@@ -192,12 +208,12 @@ func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back strin
 	switch {
 	case errors.Is(err, errAnother):
 		u.Detail = "The identity provider signed in somebody else than the user of this session. Sign in as yourself, or sign out here to go on as somebody else."
-		u.EndSession = b.provider.endSessionURL(r.Context())
+		u.EndSession = b.provider.endSessionURL(r.Context(), "")
 	case errors.Is(err, errNotAsked):
 		u.Detail = "The identity provider did not ask you to sign in again: it answered with a sign-in that is too old for this. " +
 			"Sign out there, then try again. If that is of no use, it cannot ask again by itself: tell a platform admin, whose admin guide says what to set. " +
 			"The command line works meanwhile: portico secret, portico connect."
-		u.EndSession = b.provider.endSessionURL(r.Context())
+		u.EndSession = b.provider.endSessionURL(r.Context(), "")
 	case errors.As(err, &refused):
 		u.Detail = refused.Reason
 	case errors.As(err, &answer):
@@ -205,7 +221,7 @@ func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back strin
 	case errors.As(err, &provider):
 		u.Status, u.Title, u.Detail = http.StatusBadGateway, "The identity provider does not answer", "Try again in a minute."
 	case errors.Is(err, ErrBadToken):
-		u.Detail = "The identity provider's answer was not meant for this portal."
+		u.Detail = faultWords(err)
 	default:
 		u.Status, u.Title, u.Detail = http.StatusInternalServerError, "Something went wrong", "The error has been logged."
 	}

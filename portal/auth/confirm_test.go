@@ -107,11 +107,11 @@ func TestASignInThatDoesNotConfirmSaysWhy(t *testing.T) {
 		"a token made long ago": {oidctest.Claims{"auth_time": nil, "iat": 1}, 403, []string{"did not ask you to sign in again"}},
 		"somebody else":         {oidctest.Claims{"sub": "bob", "preferred_username": "bob"}, 403, []string{"somebody else", "/logout?"}},
 		"another name":          {oidctest.Claims{"preferred_username": "bob"}, 403, []string{"somebody else"}},
-		"another nonce":         {oidctest.Claims{"nonce": "other"}, 403, []string{"not meant for this portal"}},
-		"an auth_time of words": {oidctest.Claims{"auth_time": "now"}, 403, []string{"not meant for this portal"}},
+		"another nonce":         {oidctest.Claims{"nonce": "other"}, 403, []string{"not meant for this sign-in"}},
+		"an auth_time of words": {oidctest.Claims{"auth_time": "now"}, 403, []string{"cannot be read"}},
 		"a token for others":    {oidctest.Claims{"aud": "other"}, 403, []string{"not meant for this portal"}},
 		"a refused account":     {oidctest.Claims{"groups": "system:masters"}, 403, []string{"keeps for itself"}},
-		"a token without room":  {oidctest.Claims{"groups": groupIDs(400)}, 403, []string{"too long to be kept", "portico connect"}},
+		"a token without room":  {oidctest.Claims{"groups": groupIDs(400)}, 403, []string{"too long to be kept", "no token of more than 16 KiB"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, cookies := signedIn(t)

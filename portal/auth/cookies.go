@@ -1,14 +1,10 @@
 package auth
 
 import (
-	"bytes"
-	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,10 +18,14 @@ const (
 	groupsCookie = "__Host-portico-groups-"
 	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
 	maxCookie = 3500
+	// maxWithToken bounds a session that keeps its ID token: without it fewer proxies find an answer's header too long.
+	maxWithToken = 2600
 	// maxGroupCookies bounds what each request brings, to some 14 KB. The 200 groups that Entra ID puts in a token, as IDs, take two.
 	maxGroupCookies = maxParts
 	// maxParts is how many cookies one thing is cut into at the most.
 	maxParts = 3
+	// maxSaid bounds names and IDs of a session, which could take little room when they are packed, too.
+	maxSaid = 2500
 	// maxGroupsText bounds groups that take little room when they are packed: each request to Kubernetes carries them unpacked.
 	maxGroupsText = 64 << 10
 )
@@ -52,8 +52,8 @@ func (b *Browser) readSession(r *http.Request) (session, error) {
 	if err != nil {
 		return session{}, errNoSession
 	}
-	var s session
-	if err := json.Unmarshal(plain, &s); err != nil {
+	s, err := unpackSession(plain)
+	if err != nil {
 		return session{}, errNoSession
 	}
 	if err := b.alive(s, b.now()); err != nil || s.Apart == nil {
@@ -78,9 +78,9 @@ func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session
 	if s.Refresh != refresh {
 		b.log.WarnContext(r.Context(), "no room for the refresh token: groups are asked for again when the ID token ends", "bytes", len(refresh), "requestID", RequestID(r.Context()))
 	}
-	plain, err := json.Marshal(s)
+	plain, err := packSession(s)
 	if err != nil {
-		return fmt.Errorf("writing the session: %w", err)
+		return err
 	}
 	life := b.life.end(s).Sub(b.now())
 	setCookie(w, sessionCookie, b.keys.seal(sessionCookie, plain), life)
@@ -97,25 +97,30 @@ func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session
 // fit returns the session as its own cookie holds it, and its groups, packed, if they are not in there.
 func fit(s session) (_ session, packed []byte, err error) {
 	s.Apart = nil
+	if len(s.Refresh) >= maxCookie {
+		s.Refresh = ""
+	}
+	if len(s.IDToken) >= maxCookie || sealedSize(s) > maxWithToken {
+		s.IDToken = ""
+	}
 	if sealedSize(s) > maxCookie && len(s.Groups) > 0 {
-		plain, err := json.Marshal(s.Groups)
-		if err != nil {
-			return s, nil, fmt.Errorf("writing the groups of a session: %w", err)
-		}
-		if packed, err = pack(plain); err != nil {
-			return s, nil, fmt.Errorf("writing the groups of a session: %w", err)
+		if packed, err = packGroups(s.Groups); err != nil {
+			return s, nil, err
 		}
 		s.Apart = &apart{Cookies: (sealedLen(packed) + maxCookie - 1) / maxCookie, Sum: groupsSum(packed)}
-		if len(plain) > maxGroupsText || s.Apart.Cookies > maxGroupCookies {
-			return s, nil, refused("Your account is in too many groups (%d) for a session. "+
-				"Ask the people who run the identity provider to send only the groups that matter here.", len(s.Groups))
-		}
+	}
+	if textOf(s.Groups) > maxGroupsText || s.Apart != nil && s.Apart.Cookies > maxGroupCookies {
+		return s, nil, refused("Your account is in too many groups (%d) for a session. "+
+			"Ask the people who run the identity provider to send only the groups that matter here.", len(s.Groups))
+	}
+	if s.Apart != nil {
 		s.Groups = nil
 	}
 	if sealedSize(s) > maxCookie {
 		s.Refresh = ""
 	}
-	if sealedSize(s) > maxCookie {
+	said := len(s.Username) + len(s.Name) + len(s.Email) + len(s.Subject) + len(s.SID) + len(s.Hint)
+	if sealedSize(s) > maxCookie || said > maxSaid {
 		return s, nil, refused("What the identity provider says of your account is too long for a session, even without groups. " +
 			"Ask the people who run it for a shorter name and e-mail address.")
 	}
@@ -179,39 +184,6 @@ func groupsSum(packed []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// pack compresses a cookie's content: IDs of groups take half the room then.
-func pack(plain []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	to, err := flate.NewWriter(&packed, flate.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := to.Write(plain); err != nil {
-		return nil, err
-	}
-	if err := to.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
-}
-
-// unpack returns what was packed, and no more than that many bytes of it.
-func unpack(packed []byte, most int64) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), most))
-}
-
-func unpackGroups(packed []byte) ([]string, error) {
-	plain, err := unpack(packed, maxGroupsText)
-	if err != nil {
-		return nil, fmt.Errorf("reading the groups of a session: %w", err)
-	}
-	var groups []string
-	if err := json.Unmarshal(plain, &groups); err != nil {
-		return nil, fmt.Errorf("reading the groups of a session: %w", err)
-	}
-	return groups, nil
-}
-
 // clearSession takes the session from the browser.
 func clearSession(w http.ResponseWriter, r *http.Request) {
 	clearCookie(w, sessionCookie)
@@ -221,7 +193,7 @@ func clearSession(w http.ResponseWriter, r *http.Request) {
 
 // sealedSize returns how long a session is in its cookie.
 func sealedSize(s session) int {
-	plain, err := json.Marshal(s)
+	plain, err := packSession(s)
 	if err != nil {
 		return 0 // writing it says so
 	}

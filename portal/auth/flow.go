@@ -45,6 +45,7 @@ type login struct {
 	Expires  int64  `json:"x"`
 	Hint     string `json:"-"`           // by which the provider finds the user that it is not to ask
 	Renews   string `json:"o,omitempty"` // key of the session that it renews, if the provider does not ask the user anything
+	Since    int64  `json:"c,omitempty"` // when the claims of that session were verified
 	Confirms string `json:"f,omitempty"` // key of the session whose user it confirms, if the provider asks the user again
 }
 
@@ -91,23 +92,31 @@ func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 // who that is.
 func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	oauth, err := b.provider.client(r.Context())
+	if err == nil {
+		err = b.provider.answers(r.Context())
+	}
 	if err != nil {
-		b.problem(w, r, err)
+		b.problem(w, r, err, r.URL.RequestURI())
 		return
 	}
 	l.State, l.Nonce, l.Verifier, l.Expires = rand.Text(), rand.Text(), oauth2.GenerateVerifier(), b.now().Add(loginLife).Unix()
 	sealed, err := b.sealLogin(l)
 	if err != nil {
-		b.problem(w, r, err)
+		b.problem(w, r, err, "")
 		return
 	}
-	b.clearLogins(w, r)
-	setCookie(w, l.cookie(), sealed, loginLife)
 	if l.Confirms != "" {
 		oauth.Scopes = withoutRefresh(oauth.Scopes)
 	}
 	opts := append(l.wishes(b.provider.cfg.ConfirmPrompt), oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier))
-	http.Redirect(w, r, oauth.AuthCodeURL(l.State, opts...), http.StatusSeeOther)
+	to, err := b.provider.authURL(r.Context(), oauth, l.State, opts...)
+	if err != nil {
+		b.problem(w, r, err, r.URL.RequestURI())
+		return
+	}
+	b.clearLogins(w, r)
+	setCookie(w, l.cookie(), sealed, loginLife)
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // wishes returns what the provider is asked for beyond a plain sign-in; confirm is the prompt of a fresh one.
@@ -176,7 +185,7 @@ var errNotStarted = errors.New("no sign-in of this browser under way")
 func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 	l, err := b.takeLogin(w, r)
 	if err != nil {
-		b.problem(w, r, err)
+		b.problem(w, r, err, "")
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*providerTimeout)
@@ -194,7 +203,7 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 		err = b.writeSession(w, r, s)
 	}
 	if err != nil {
-		b.problem(w, r, err)
+		b.problem(w, r, err, withReturn(LoginPath, l.ReturnTo))
 		return
 	}
 	note(r.Context(), s.identity())
@@ -239,16 +248,22 @@ func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (sessio
 	if err != nil {
 		return session{}, err
 	}
-	now := b.now().Unix()
-	return session{
+	at := b.now()
+	now := at.Unix()
+	s := session{
 		ID: newSessionID(), Subject: got.token.Subject, Username: got.id.Username, Groups: got.id.Groups, Name: got.id.Name,
-		Email: got.id.Email, Start: now, Seen: now, Checked: now, TokenEnd: got.token.Expiry.Unix(), Refresh: got.refresh,
+		Email: got.id.Email, Start: now, Seen: now, Checked: now, TokenEnd: endOf(got.token, at).Unix(), Refresh: got.refresh,
 		SID: sidOf(got.token), Hint: loginHint(got.token),
-	}, nil
+	}
+	if b.provider.cfg.PostLogoutRedirect {
+		s.IDToken = got.raw
+	}
+	return s, nil
 }
 
-// problem shows what a failed sign-in means for the user; the log gets the cause.
-func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error) {
+// problem shows what a failed sign-in means for the user; the log gets the cause. again is where it can be tried once
+// more without the user, if the provider did not answer.
+func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error, again string) {
 	outcome, reason := refusalOf(err)
 	noteSession(r.Context(), signIn, "", outcome, reason)
 	b.log.WarnContext(r.Context(), "sign-in failed", "error", err, "requestID", RequestID(r.Context()))
@@ -261,12 +276,12 @@ func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &answer):
 		b.pages.Problem(w, r, answer.status(), "The identity provider did not sign you in", answer.detail())
 	case errors.As(err, &provider):
-		b.pages.Problem(w, r, http.StatusBadGateway, "The identity provider does not answer", "Try again in a minute.")
+		b.away(w, r, again)
 	case errors.Is(err, errNotStarted):
 		b.pages.Problem(w, r, http.StatusBadRequest, "This sign-in is no longer valid",
 			"It was begun in another window, took too long, or was used already. Sign in again.")
 	case errors.Is(err, ErrBadToken):
-		b.pages.Problem(w, r, http.StatusForbidden, "You cannot sign in here", "The identity provider's answer was not meant for this portal.")
+		b.pages.Problem(w, r, http.StatusForbidden, "You cannot sign in here", faultWords(err))
 	default:
 		b.pages.Problem(w, r, http.StatusInternalServerError, "Something went wrong", "The error has been logged.")
 	}

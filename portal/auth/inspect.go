@@ -1,10 +1,8 @@
 package auth
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +12,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/portico-platform/portico/api/identity"
 )
@@ -40,13 +37,14 @@ type inspector struct {
 func Inspect(ctx context.Context, out io.Writer, what Inspection) (problems int, err error) {
 	i := &inspector{Inspection: what, provider: newProvider(what.Config, what.Now), out: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
 	i.settings()
-	if found := i.discovery(ctx); found != nil {
+	found := i.discovery(ctx)
+	if found != nil {
 		i.keys(ctx, found)
-		i.signIn(found)
+		i.signIn(ctx, found)
 		i.tools(found)
 	}
 	if what.Token != "" {
-		i.token(ctx)
+		i.token(ctx, found)
 	}
 	if len(i.problems) == 0 {
 		i.title("Nothing is wrong as far as can be seen from here")
@@ -104,6 +102,8 @@ func (i *inspector) discovery(ctx context.Context) *discovered {
 	i.line("device authorization endpoint", endpoint.DeviceAuthURL)
 	i.line("end session endpoint", said.EndSession)
 	i.line("revocation endpoint", said.Revocation)
+	i.line("userinfo endpoint", said.UserInfo)
+	i.line("pushed authorization requests", said.Pushed+map[bool]string{true: " (required)"}[said.MustPush])
 	i.line("keys", said.Keys)
 	i.line("signs with", strings.Join(said.Algorithms, ", "))
 	i.line("scopes it lists", strings.Join(said.Scopes, " "))
@@ -139,7 +139,7 @@ func (i *inspector) get(ctx context.Context, address string, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-func (i *inspector) signIn(found *discovered) {
+func (i *inspector) signIn(ctx context.Context, found *discovered) {
 	i.title("Signing in")
 	i.line("client", i.Config.ClientID)
 	if i.Config.PublicURL != "" {
@@ -161,9 +161,12 @@ func (i *inspector) signIn(found *discovered) {
 	if !slices.Contains(asked, "offline_access") {
 		i.say("  Without offline_access there may be no refresh token: groups are asked for again when the ID token ends.")
 	}
-	if _, err := i.provider.oauth(found); err != nil {
+	client, err := i.provider.oauth(found)
+	if err != nil {
 		i.wrong("Nobody can sign in: %s.", clean(err.Error()))
+		return
 	}
+	i.push(ctx, found, client)
 }
 
 func (i *inspector) tools(found *discovered) {
@@ -176,83 +179,4 @@ func (i *inspector) tools(found *discovered) {
 	if found.Endpoint().DeviceAuthURL == "" {
 		i.say("  The identity provider has no device flow: portico login needs a browser on the same machine.")
 	}
-}
-
-func (i *inspector) token(ctx context.Context) {
-	i.title("Token")
-	payload, err := payloadOf(i.Token)
-	var claims identity.ClaimSet
-	if err != nil || json.Unmarshal(payload, &claims) != nil {
-		i.wrong("What was given is no signed token (JWT) that can be read. Opaque access tokens are of no use here: give an ID token.")
-		return
-	}
-	var indented bytes.Buffer
-	if json.Indent(&indented, payload, "  ", "  ") == nil {
-		i.say("  %s", strings.Map(func(r rune) rune {
-			if r != '\n' && !unicode.IsPrint(r) {
-				return -1
-			}
-			return r
-		}, indented.String()))
-	}
-	i.verified(ctx)
-	id, err := i.Config.claims().Who(claims)
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		i.wrong("%s", refused.Reason)
-		if refused.Cause != nil {
-			i.say("  %s", refused.Cause)
-		}
-		return
-	}
-	i.line("username", id.Username)
-	i.line("name", id.Name)
-	i.line("e-mail", id.Email)
-	i.groups(id)
-	now := i.Now().Unix()
-	if _, _, err := fit(session{
-		ID: newSessionID(), Subject: claims.Text("sub"), Username: id.Username, Groups: id.Groups, Name: id.Name, Email: id.Email,
-		Start: now, Seen: now, Checked: now, TokenEnd: now,
-	}); err != nil {
-		i.wrong("%s", err)
-	}
-}
-
-func (i *inspector) groups(id Identity) {
-	i.say("  groups\t%d", len(id.Groups))
-	for _, g := range id.Groups {
-		i.say("  \t%s", strings.TrimSpace(clean(g)+"  "+i.GroupNames[g]))
-	}
-}
-
-// verified says what the token is good for.
-func (i *inspector) verified(ctx context.Context) {
-	cfg := i.Config
-	tok, err := i.provider.verify(ctx, i.Token, append([]string{cfg.ClientID}, cfg.Audiences...))
-	switch {
-	case errors.Is(err, ErrBadToken):
-		i.wrong("The token is not good here: %s. It must be of this issuer, not have ended, and be for %s.",
-			clean(strings.TrimPrefix(err.Error(), ErrBadToken.Error()+": ")), strings.Join(append([]string{cfg.ClientID + " (signing in)"}, cfg.Audiences...), ", "))
-	case err != nil:
-		i.wrong("The token could not be verified: %s.", clean(err.Error()))
-	default:
-		for _, a := range tok.Audience {
-			if a == cfg.ClientID {
-				i.line("good for", "signing in")
-			} else if slices.Contains(cfg.Audiences, a) {
-				i.line("good for", "the REST API, by its audience "+a)
-			}
-		}
-	}
-}
-
-// payloadOf returns the payload of a token without verifying it.
-func payloadOf(token string) ([]byte, error) {
-	if len(token) > maxToken || strings.Count(token, ".") != 2 {
-		return nil, errMalforms
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
-	if err != nil {
-		return nil, errMalforms
-	}
-	return payload, nil
 }

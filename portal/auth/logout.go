@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
-	"golang.org/x/oauth2"
 )
 
 const (
@@ -24,6 +22,10 @@ const (
 	forgetTime = 3 * time.Second
 	// maxLogoutAge bounds for how long a logout token is taken.
 	maxLogoutAge = 10 * time.Minute
+	// hintCookie holds, sealed, the ID token of a session that has ended, for the page that leads to the provider's
+	// sign-out, and hintLife is for how long.
+	hintCookie = "__Host-portico-ended"
+	hintLife   = 5 * time.Minute
 	// logoutSlack is how far the provider's clock may be behind.
 	logoutSlack = time.Minute
 )
@@ -35,6 +37,7 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	clearSession(w, r)
 	if err == nil || errors.Is(err, errEnded) {
 		note(r.Context(), s.identity())
+		b.keepHint(w, s)
 		b.forget(r.Context(), s)
 		if err := b.revoked.Revoke(r.Context(), s.ref()); err != nil {
 			noteSession(r.Context(), signOut, "", Failed, "")
@@ -51,7 +54,27 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 // SignedOut shows the portal's page after sign-out, with a link to sign out at the provider too. It is a link and no redirect
 // because form-action 'self' forbids the latter.
 func (b *Browser) SignedOut(w http.ResponseWriter, r *http.Request) {
-	b.pages.SignedOut(w, r, b.provider.endSessionURL(r.Context()))
+	hint, _ := b.readHint(r) // many have none
+	if hint != "" {
+		Untransformed(w.Header())
+	}
+	b.pages.SignedOut(w, r, b.provider.endSessionURL(r.Context(), hint))
+}
+
+// keepHint keeps the ID token of a session that ends for the page after it, which leads to the provider's.
+func (b *Browser) keepHint(w http.ResponseWriter, s session) {
+	if s.IDToken != "" {
+		setCookie(w, hintCookie, b.keys.seal(hintCookie, []byte(s.IDToken)), hintLife)
+	}
+}
+
+func (b *Browser) readHint(r *http.Request) (string, error) {
+	cookies := r.CookiesNamed(hintCookie)
+	if len(cookies) != 1 {
+		return "", errSeal
+	}
+	hint, err := b.keys.open(hintCookie, cookies[0].Value)
+	return string(hint), err
 }
 
 // forget makes the provider revoke the refresh token, if it offers that (RFC 7009). Without an answer the token expires by itself,
@@ -77,20 +100,8 @@ func (p *Provider) revoke(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	form := url.Values{"token": {token}, "token_type_hint": {"refresh_token"}, "client_id": {client.ClientID}}
-	basic := client.Endpoint.AuthStyle == oauth2.AuthStyleInHeader
-	if !basic && client.ClientSecret != "" {
-		form.Set("client_secret", client.ClientSecret)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, found.settings.Revocation, strings.NewReader(form.Encode()))
-	if err != nil {
-		return &ProviderError{Doing: doing, Cause: err}
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if basic {
-		req.SetBasicAuth(url.QueryEscape(client.ClientID), url.QueryEscape(client.ClientSecret))
-	}
-	resp, err := p.http.Do(req)
+	form := url.Values{"token": {token}, "token_type_hint": {"refresh_token"}}
+	resp, err := p.post(ctx, client, found.settings.Revocation, form)
 	if err != nil {
 		return &ProviderError{Doing: doing, Cause: err}
 	}

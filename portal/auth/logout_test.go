@@ -233,3 +233,43 @@ func TestTheProvidersSignOutLeadsBackIfThatIsRegistered(t *testing.T) {
 		t.Errorf("the link is %s", got)
 	}
 }
+
+// TestTheProviderIsToldWhichSessionEnds: some go to no other address without the ID token of the session. It is kept
+// sealed, and where there is no room it is left out.
+func TestTheProviderIsToldWhichSessionEnds(t *testing.T) {
+	for room, claims := range map[bool]oidctest.Claims{
+		true:  alice,
+		false: {"preferred_username": "alice", "groups": groupIDs(40)},
+	} {
+		s, cookies := newSite(t), jar{}
+		s.Browser.provider.cfg.PostLogoutRedirect = true
+		s.signIn(t, cookies, claims)
+		if len(cookies[sessionCookie]) > maxCookie {
+			t.Errorf("a cookie of %d bytes", len(cookies[sessionCookie]))
+		}
+		s.later(checkEvery)
+		s.do("GET", "/x", cookies) // a renewal keeps it
+		s.do("POST", LogoutPath, cookies, "Origin", portalURL)
+		r := s.do("GET", SignedOutPath, cookies)
+		to, err := url.Parse(strings.TrimPrefix(r.body, "signed out; "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hint := to.Query().Get("id_token_hint")
+		if (hint != "") != room || to.Query().Get("post_logout_redirect_uri") == "" {
+			t.Errorf("it leads to %s", to)
+		}
+		if room {
+			tok, err := s.Browser.provider.verify(t.Context(), hint, []string{"portal"})
+			if err != nil || tok.Subject != oidctest.Subject {
+				t.Errorf("the hint is %v, %v", tok, err)
+			}
+			if said := r.Header.Get("Cache-Control"); !strings.Contains(said, "no-transform") {
+				t.Errorf("Cache-Control %q", said)
+			}
+		}
+		if r := s.do("GET", SignedOutPath, jar{hintCookie: "x"}); strings.Contains(r.body, "id_token_hint") {
+			t.Errorf("made up: %s", r.body)
+		}
+	}
+}

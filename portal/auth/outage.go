@@ -56,7 +56,7 @@ func (p *Provider) look(ctx context.Context) bool {
 	defer p.mu.Unlock()
 	if err == nil {
 		p.absence = absence{}
-		p.found, p.failure = found.after(p.found), nil
+		p.found, p.failure, p.heard = found.after(p.found), nil, p.now()
 		return true
 	}
 	if p.absence.missed++; p.absence.missed == 1 {

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -87,6 +88,9 @@ func StripHeaders(next http.Handler) http.Handler {
 func (b *Browser) SameOrigin(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	origin := b.provider.cfg.origin()
+	if err := cross.AddTrustedOrigin(origin); err != nil { // a proxy may have put another host in the place of ours
+		panic(fmt.Sprintf("the portal's own origin: %v", err)) // cannot happen: NewProvider has checked it
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := cross.Check(r); err != nil || !fromUs(r, origin) {
 			b.pages.Problem(w, r, http.StatusForbidden, "This request came from another site",
@@ -104,10 +108,11 @@ func fromUs(r *http.Request, origin string) bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true
 	}
+	site := r.Header.Get("Sec-Fetch-Site")
 	if sent := r.Header.Get("Origin"); sent != "" {
-		return sent == origin
+		return sent == origin && (site == "" || site == "same-origin" || site == "none")
 	}
-	return r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	return site == "same-origin"
 }
 
 // bodyTime is how long a request's body may take to arrive.

@@ -198,3 +198,24 @@ func TestIdentitiesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestAProxyMayHandOnAnotherHost: nginx does with its defaults, and not each browser sends fetch metadata.
+func TestAProxyMayHandOnAnotherHost(t *testing.T) {
+	s, cookies := signedIn(t)
+	post := func(origin string) int {
+		r := request(http.MethodPost, LogoutPath, cookies)
+		r.Host = "portico-portal.portico-system.svc"
+		r.Header.Set("Origin", origin)
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, origin := range []string{"https://portico-portal.portico-system.svc", "http://portico-portal.portico-system.svc", "null"} {
+		if got := post(origin); got != http.StatusForbidden {
+			t.Errorf("from %s: %d", origin, got)
+		}
+	}
+	if got := post(portalURL); got != http.StatusSeeOther {
+		t.Errorf("from the portal: %d", got)
+	}
+}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -19,6 +20,13 @@ const providerTimeout = identity.Timeout
 // discoverAgain is how long a provider that told nothing of itself is left alone.
 const discoverAgain = 3 * time.Second
 
+const (
+	// answeredFor is how long a provider that answered is taken to be there, and answersWithin how long it may take.
+	answeredFor   = 5 * time.Second
+	answersWithin = 3 * time.Second
+	isThere       = "looking whether the identity provider is there"
+)
+
 // Provider is the identity provider. It is looked up at first use, so that the portal starts without it.
 type Provider struct {
 	cfg  Config
@@ -30,6 +38,9 @@ type Provider struct {
 	found   *discovered
 	failure error // of the last attempt
 	failed  time.Time
+	heard   time.Time // it answered
+	silence error     // it did not, when it was last asked whether it is there
+	silent  time.Time
 	absence absence // as Watch found it
 }
 
@@ -58,6 +69,9 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.found, p.failure, p.failed = found, err, p.now()
+		if err == nil {
+			p.heard = p.now()
+		}
 		return found, err
 	})
 	select {
@@ -77,6 +91,50 @@ func (p *Provider) known() (*discovered, error) {
 		return nil, p.failure
 	}
 	return p.found, nil
+}
+
+// answers returns nil if the provider is there: it answered a moment ago, or does now. Browsers must not be sent to one
+// that is not, for their pages would be gone. It asks once for all who wait.
+func (p *Provider) answers(ctx context.Context) error {
+	if known, err := p.lately(); known {
+		return err
+	}
+	ch := p.flights.DoChan("answers", func() (any, error) {
+		if known, err := p.lately(); known {
+			return nil, err
+		}
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), answersWithin)
+		defer cancel()
+		found, err := p.ask(bounded)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err == nil {
+			p.found, p.failure, p.heard = found.after(p.found), nil, p.now()
+			return nil, nil
+		}
+		// What a proxy in front of it says is no answer of the provider to anybody who signs in.
+		p.silence, p.silent = &ProviderError{Doing: isThere, Cause: errors.New(err.Error())}, p.now()
+		return nil, p.silence
+	})
+	select {
+	case <-ctx.Done():
+		return &ProviderError{Doing: isThere, Cause: ctx.Err()}
+	case r := <-ch:
+		return r.Err
+	}
+}
+
+// lately reports whether it is known from a moment ago if the provider answers: nil if it does.
+func (p *Provider) lately() (known bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch now := p.now(); {
+	case p.silence != nil && p.silent.After(p.heard) && now.Sub(p.silent) < discoverAgain:
+		return true, p.silence
+	case p.found != nil && now.Sub(p.heard) < answeredFor:
+		return true, nil
+	}
+	return false, nil
 }
 
 // client returns the OAuth client that the portal is at the provider.
@@ -126,6 +184,15 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 		return nil, err
 	}
 	return identity.Verify(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, audiences, p.now)
+}
+
+// verifyIssued verifies an ID token that the token endpoint gave just now.
+func (p *Provider) verifyIssued(ctx context.Context, raw string) (*oidc.IDToken, error) {
+	found, err := p.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return identity.VerifyIssued(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, []string{p.cfg.ClientID}, p.now)
 }
 
 // verifyLogout verifies a logout token.

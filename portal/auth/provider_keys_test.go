@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -91,10 +92,16 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
 	s.see(t, cookies, "oidc:alice oidc:ops") // with the refresh token that came without keys to verify the rest
 
+	other := jar{}
+	code, state := s.issuer.Code(s.do("GET", LoginPath, other).Header.Get("Location"), alice)
+	if found, err = s.Browser.provider.discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	down.Store(true)
 	s.later(identity.KeysEvery)
 	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
-	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusBadGateway {
+	r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), other)
+	if !r.isAway(LoginPath + "?return_to=%2F") {
 		t.Errorf("sign-in: %d %s", r.StatusCode, r.body)
 	}
 }

@@ -30,14 +30,14 @@ func (b *Browser) redeem(ctx context.Context, l login, answer url.Values) (redee
 	if !ok {
 		return redeemed{}, &AnswerError{Doing: "signing in", Detail: "tokens without an ID token"}
 	}
-	idToken, err := b.provider.verify(ctx, raw, []string{b.provider.cfg.ClientID})
+	idToken, err := b.provider.verifyIssued(ctx, raw)
 	if err != nil {
 		return redeemed{}, err
 	}
 	// go-oidc leaves the nonce to us.
 	if subtle.ConstantTimeCompare([]byte(idToken.Nonce), []byte(l.Nonce)) != 1 {
-		return redeemed{}, fmt.Errorf("%w: its nonce is not the one of this sign-in", ErrBadToken)
+		return redeemed{}, fmt.Errorf("%w: %w", ErrBadToken, errNonce)
 	}
-	id, err := b.provider.identity(idToken)
+	id, err := b.provider.who(ctx, idToken, tok, l.Confirms == "")
 	return redeemed{id: id, token: idToken, raw: raw, refresh: tok.RefreshToken}, err
 }

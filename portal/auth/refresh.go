@@ -3,11 +3,11 @@ package auth
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
+	"log/slog"
 	"time"
 
+	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 	lru "k8s.io/apimachinery/pkg/util/cache"
 )
@@ -25,6 +25,11 @@ const (
 // refresher asks the provider again who the user is.
 type refresher struct {
 	provider *Provider
+	turns    Turns // nil: there is no other replica
+	keys     *SessionKeys
+	wait     time.Duration // turnWait, or less in tests
+	now      func() time.Time
+	log      *slog.Logger
 	flights  singleflight.Group
 	outcomes *lru.LRUExpireCache
 }
@@ -35,43 +40,56 @@ type outcome struct {
 	err     error
 }
 
-func newRefresher(p *Provider, clock lru.Clock) *refresher {
-	return &refresher{provider: p, outcomes: lru.NewLRUExpireCacheWithClock(refreshes, clock)}
+func newRefresher(o BrowserOptions) *refresher {
+	return &refresher{
+		provider: o.Provider, turns: o.Turns, keys: o.Keys, wait: turnWait, now: o.Clock.Now, log: o.Log,
+		outcomes: lru.NewLRUExpireCacheWithClock(refreshes, o.Clock),
+	}
 }
 
-// due returns s with claims verified lately. errEnded means that the provider no longer vouches for the user; any other error
-// means that the provider could not be asked.
-func (f *refresher) due(ctx context.Context, s session, now time.Time) (session, error) {
+// due returns s with claims verified lately. errEnded means that the provider no longer vouches for the user; any
+// other error means that the provider could not be asked. outrun says that newer cookies may be on their way to the
+// browser: then it must get none with what is returned.
+func (f *refresher) due(ctx context.Context, s session, now time.Time) (fresh session, outrun bool, err error) {
 	if s.Refresh == "" || now.Sub(time.Unix(s.Checked, 0)) < checkEvery {
-		return s, nil
+		return s, false, nil
 	}
-	fresh, err := f.once(ctx, s, now)
+	fresh, err = f.once(ctx, s, now)
 	var unreachable *ProviderError
 	if errors.As(err, &unreachable) && now.Sub(time.Unix(s.Checked, 0)) < checkGrace {
-		if fresh.ID != "" {
-			return fresh, nil
+		if fresh.ID == "" {
+			fresh = s
 		}
-		return s, nil
+		return fresh, errors.Is(err, errOthersTurn), nil
 	}
-	return fresh, err
+	// The provider may be there: a silent sign-in needs no turn.
+	if errors.Is(err, errOthersTurn) || errors.Is(err, errNoTurn) {
+		return session{}, false, &endedError{Lapsed, err.Error()}
+	}
+	return fresh, false, err // beside an outage fresh is s with a new refresh token, if there is one
 }
 
-// once collapses concurrent refreshes with one token, and later ones for a while.
+// once collapses concurrent refreshes with one token, and later ones for a while, here and on other replicas.
 func (f *refresher) once(ctx context.Context, s session, now time.Time) (session, error) {
-	key := fmt.Sprintf("%x", sha256.Sum256([]byte(s.ID+"\x00"+s.Refresh)))
+	key := s.renewalKey()
 	v, err, _ := f.flights.Do(key, func() (any, error) {
 		if v, ok := f.outcomes.Get(key); ok {
 			return v, nil
 		}
-		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), providerTimeout)
-		defer cancel()
-		fresh, err := f.ask(detached, s, now)
+		o := f.inTurn(context.WithoutCancel(ctx), s, func(ctx context.Context) outcome {
+			ctx, cancel := context.WithTimeout(ctx, providerTimeout)
+			defer cancel()
+			fresh, err := f.ask(ctx, s, now)
+			return outcome{fresh, err}
+		})
 		keep := reuseFor
-		if _, ok := errors.AsType[*ProviderError](err); ok {
+		if errors.Is(o.err, errOthersTurn) {
+			keep = turnAgain
+		} else if _, ok := errors.AsType[*ProviderError](o.err); ok {
 			keep = retryAfter
 		}
-		f.outcomes.Add(key, outcome{fresh, err}, keep)
-		return outcome{fresh, err}, nil
+		f.outcomes.Add(key, o, keep)
+		return o, nil
 	})
 	if err != nil {
 		return session{}, err
@@ -82,7 +100,7 @@ func (f *refresher) once(ctx context.Context, s session, now time.Time) (session
 
 func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session, error) {
 	tok, err := f.provider.refresh(ctx, s.Refresh)
-	if answer, ok := errors.AsType[*AnswerError](err); ok && !answer.passing() {
+	if _, ok := errors.AsType[*AnswerError](err); ok && !isAway(err) {
 		return session{}, &endedError{Lapsed, err.Error()}
 	}
 	if err != nil {
@@ -95,28 +113,36 @@ func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session,
 	if tok.RefreshToken != "" {
 		s.Refresh = tok.RefreshToken // the old one may be of no use by now, whatever becomes of the ID token
 	}
-	return f.renewed(ctx, s, raw, now)
+	return f.renewed(ctx, s, raw, tok, now)
 }
 
 // renewed returns s with the claims of the new ID token, which must be about the same user. When the token cannot be verified for
 // now it returns s unchanged and a *ProviderError.
-func (f *refresher) renewed(ctx context.Context, s session, raw string, now time.Time) (session, error) {
-	idToken, err := f.provider.verify(ctx, raw, []string{f.provider.cfg.ClientID})
+func (f *refresher) renewed(
+	ctx context.Context, s session, raw string, tok *oauth2.Token, now time.Time,
+) (session, error) {
+	idToken, err := f.provider.verifyIssued(ctx, raw)
 	if _, ok := errors.AsType[*ProviderError](err); ok {
 		return s, err
 	}
-	if err != nil {
-		return session{}, err
+	if err != nil { // another token may be good: the provider is asked once more, without the user
+		return session{}, &endedError{Lapsed, "renewing it brought an ID token that is not good: " + err.Error()}
 	}
-	id, err := f.provider.identity(idToken)
+	id, err := f.provider.who(ctx, idToken, tok, false)
+	if _, ok := errors.AsType[*ProviderError](err); ok {
+		return s, err
+	}
+	if _, ok := errors.AsType[*AnswerError](err); ok {
+		return session{}, &endedError{Lapsed, err.Error()}
+	}
 	if err != nil {
 		return session{}, err
 	}
 	if idToken.Subject != s.Subject || id.Username != s.Username {
 		return session{}, &endedError{Another, "renewing it brought another user"}
 	}
-	s.Groups, s.Name, s.Email = id.Groups, id.Name, id.Email
+	s.Groups, s.Name, s.Email = id.Groups, cmp.Or(id.Name, s.Name), cmp.Or(id.Email, s.Email)
 	s.SID, s.Hint = cmp.Or(sidOf(idToken), s.SID), cmp.Or(loginHint(idToken), s.Hint)
-	s.Checked, s.TokenEnd = now.Unix(), idToken.Expiry.Unix()
+	s.Checked, s.TokenEnd = now.Unix(), endOf(idToken, now).Unix()
 	return s, nil
 }

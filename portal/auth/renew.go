@@ -13,7 +13,8 @@ import (
 func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 	old, err := b.readSession(r)
 	switch {
-	case old.key() != l.Renews && err == nil: // somebody signed in meanwhile, in another tab
+	// Another tab signed somebody in meanwhile, or another request renewed it: the answer says nothing of that.
+	case err == nil && (old.key() != l.Renews || old.Checked > l.Since):
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 		return
 	case !b.revoked.Loaded():
@@ -31,7 +32,7 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 		noteSession(r.Context(), renewal, "", Done, "")
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 	case errors.As(err, &unreachable): // the session has lapsed still: whoever asks again tries again
-		b.problem(w, r, err)
+		b.problem(w, r, err, l.ReturnTo)
 	default:
 		note(r.Context(), old.identity())
 		outcome, reason := refusalOf(err)

@@ -38,6 +38,9 @@ type session struct {
 	SID string `json:"p,omitempty"`
 	// Hint tells the provider, when the session is renewed, which of the users that are signed in there it is about.
 	Hint string `json:"t,omitempty"`
+	// IDToken is that of the sign-in, where the provider is asked to come back after a sign-out, by which the
+	// provider knows at a sign-out which of its sessions is meant; "" if there was no room.
+	IDToken string `json:"h,omitempty"`
 }
 
 func (s session) identity() Identity {

@@ -36,6 +36,9 @@ type settings struct {
 	Revocation  string   `json:"revocation_endpoint"`
 	BackChannel bool     `json:"backchannel_logout_supported"`
 	Keys        string   `json:"jwks_uri"`
+	Pushed      string   `json:"pushed_authorization_request_endpoint"`
+	MustPush    bool     `json:"require_pushed_authorization_requests"`
+	UserInfo    string   `json:"userinfo_endpoint"`
 	Scopes      []string `json:"scopes_supported"`
 	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
 	Algorithms  []string `json:"id_token_signing_alg_values_supported"`
@@ -61,7 +64,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	found, err := oidc.NewProvider(p.with(ctx), p.cfg.IssuerURL)
 	if err != nil {
 		if _, ok := errors.AsType[*url.Error](err); !ok && ctx.Err() == nil {
-			err = &AnswerError{Doing: doing, Detail: clean(err.Error())}
+			err = &AnswerError{Doing: doing, Detail: clean(err.Error()), Advice: issuerAdvice(err)}
 		}
 		return nil, &ProviderError{Doing: doing, Cause: err}
 	}
@@ -70,9 +73,20 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: clean(err.Error())}}
 	}
 	if err := said.checkAddresses(found.Endpoint()); err != nil {
-		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error()}}
+		const advice = "Ask the people who run it to correct that."
+		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error(), Advice: advice}}
 	}
 	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(ctx, said.Keys, p.now)}, nil
+}
+
+// issuerAdvice returns what to do about settings that are of another issuer; "" for other errors. The library has no
+// type for that.
+func issuerAdvice(err error) string {
+	if !strings.Contains(err.Error(), "issuer") {
+		return ""
+	}
+	return "Ask the portal's admins to look at --oidc-issuer-url: it must be the provider's issuer letter by letter, " +
+		"a slash at the end included."
 }
 
 // checkAddresses refuses addresses to which secrets would go in clear, and keys that anybody on the way could replace.
@@ -80,6 +94,7 @@ func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
 	for name, address := range map[string]string{
 		"authorization_endpoint": endpoint.AuthURL, "token_endpoint": endpoint.TokenURL, "device_authorization_endpoint": endpoint.DeviceAuthURL,
 		"jwks_uri": s.Keys, "revocation_endpoint": s.Revocation,
+		"pushed_authorization_request_endpoint": s.Pushed, "userinfo_endpoint": s.UserInfo,
 	} {
 		if u, err := url.Parse(address); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
 			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must know the address that it has outside", name, clean(address))
@@ -112,8 +127,11 @@ func (d *discovered) authMethod(cfg Config) (string, error) {
 	case slices.Contains(offered, secretPost):
 		return secretPost, nil
 	}
-	return "", &AnswerError{Doing: "reading the identity provider's settings", Detail: clean("token_endpoint_auth_methods_supported: " + strings.Join(offered, ", ") +
-		"; the portal can do " + secretBasic + " and " + secretPost)}
+	return "", &AnswerError{
+		Doing: "reading the identity provider's settings", Detail: clean("token_endpoint_auth_methods_supported: " + strings.Join(offered, ", ") +
+			"; the portal can do " + secretBasic + " and " + secretPost),
+		Advice: "Ask the portal's admins to let its client there show its secret in one of these two ways.",
+	}
 }
 
 // oauth returns the client for this provider. It fixes the way of authenticating beforehand: trying one after the other would send
@@ -125,7 +143,10 @@ func (p *Provider) oauth(found *discovered) (*oauth2.Config, error) {
 	}
 	endpoint := found.Endpoint()
 	if endpoint.AuthURL == "" || endpoint.TokenURL == "" {
-		return nil, &AnswerError{Doing: "reading the identity provider's settings", Detail: "no authorization_endpoint, or no token_endpoint"}
+		return nil, &AnswerError{
+			Doing: "reading the identity provider's settings", Detail: "no authorization_endpoint, or no token_endpoint",
+			Advice: "Ask the portal's admins to look at --oidc-issuer-url.",
+		}
 	}
 	endpoint.AuthStyle = oauth2.AuthStyleInParams
 	if method == secretBasic {
@@ -164,8 +185,10 @@ func (p *Provider) CLI(ctx context.Context) CLI {
 	}
 }
 
-// endSessionURL returns the address of the provider's page for signing out there, "" when it has none or does not answer.
-func (p *Provider) endSessionURL(ctx context.Context) string {
+// endSessionURL returns the address of the provider's page for signing out there, "" when it has none or does not
+// answer. hint is the ID token of the session there, "" if it is not known: some providers go on to no other address
+// without it.
+func (p *Provider) endSessionURL(ctx context.Context, hint string) string {
 	found, err := p.discover(ctx)
 	if err != nil {
 		return ""
@@ -176,6 +199,9 @@ func (p *Provider) endSessionURL(ctx context.Context) string {
 	}
 	q := u.Query()
 	q.Set("client_id", p.cfg.ClientID)
+	if hint != "" {
+		q.Set("id_token_hint", hint)
+	}
 	if p.cfg.PostLogoutRedirect {
 		q.Set("post_logout_redirect_uri", p.cfg.postLogoutURL())
 		q.Set("logout_uri", p.cfg.postLogoutURL()) // what Cognito calls it

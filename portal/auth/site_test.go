@@ -29,6 +29,7 @@ type site struct {
 	clock   *clocktesting.FakePassiveClock
 	handler http.Handler
 	revoked *memory
+	turns   *turns
 	keys    string
 }
 
@@ -81,6 +82,11 @@ func (plainPages) Ended(w http.ResponseWriter, _ *http.Request, href string) {
 	_, _ = io.WriteString(w, "ended; sign in at "+href)
 }
 
+func (plainPages) Away(w http.ResponseWriter, _ *http.Request, again string) {
+	w.WriteHeader(http.StatusBadGateway)
+	_, _ = io.WriteString(w, "The identity provider does not answer; again at "+again)
+}
+
 func (plainPages) Unconfirmed(w http.ResponseWriter, r *http.Request, u Unconfirmed) {
 	id, _ := FromContext(r.Context())
 	w.WriteHeader(u.Status)
@@ -100,16 +106,31 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{all: map[string]time.Time{}, users: map[string]time.Time{}}}
 	s.issuer.Now, s.revoked.now = s.clock.Now, s.clock.Now
+	s.turns = &turns{all: map[string]turn{}}
 	s.keys = filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(s.keys, []byte("# one\n"+newKey('a')+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	s.start(t)
+	return s
+}
+
+// replica returns another portal for the same people, with the same keys and lists.
+func (s *site) replica(t *testing.T) *site {
+	t.Helper()
+	other := &site{issuer: s.issuer, clock: s.clock, revoked: s.revoked, turns: s.turns, keys: s.keys}
+	other.start(t)
+	return other
+}
+
+func (s *site) start(t *testing.T) {
+	t.Helper()
 	keys, err := NewSessionKeys(s.keys, s.clock.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Browser = NewBrowser(BrowserOptions{
-		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Pages: plainPages{}, Life: DefaultLife(),
+		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Turns: s.turns, Pages: plainPages{}, Life: DefaultLife(),
 		Clock: s.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	mux := http.NewServeMux()
@@ -128,7 +149,6 @@ func newSite(t *testing.T) *site {
 		_, _ = io.WriteString(w, id.Username+" "+strings.Join(id.Groups, ","))
 	})))
 	s.handler = s.SameOrigin(mux)
-	return s
 }
 
 func (s *site) provider(t *testing.T) *Provider {

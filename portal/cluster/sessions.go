@@ -3,10 +3,10 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -88,11 +88,7 @@ func (c *Cluster) isBound(ctx context.Context, subject string) (bool, error) {
 			return true, nil
 		}
 	}
-	var list rbacv1.RoleBindingList
-	if err := c.cache.List(ctx, &list); err != nil {
-		return false, &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
-	}
-	return slices.ContainsFunc(list.Items, func(b rbacv1.RoleBinding) bool {
-		return slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return subjectName(s, b.Namespace) == subject })
-	}), nil
+	in := sets.Set[string]{}
+	err := c.withBindings(ctx, bySubject, subject, in)
+	return len(in) > 0, err
 }

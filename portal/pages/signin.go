@@ -42,6 +42,13 @@ func (p *Pages) Ended(w http.ResponseWriter, r *http.Request, href string) {
 	}
 }
 
+// Away implements auth.Pages.
+func (p *Pages) Away(w http.ResponseWriter, r *http.Request, again string) {
+	if err := p.Show(w, r, http.StatusBadGateway, views.AwayPage(again, page.RequestID(r))); err != nil {
+		p.Fail(w, r, err)
+	}
+}
+
 // Problem implements auth.Pages. To visitors it is a page of signing in: what they met is a refused sign-in.
 func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
 	advice := adviceFor(status)

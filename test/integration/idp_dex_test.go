@@ -57,7 +57,7 @@ func startOwnDex(t *testing.T, portal string) identityProvider {
 	return d
 }
 
-// comesBack returns false: Dex leads back only if the sign-out names an ID token, which the portal does not.
+// comesBack returns false: Dex leads back only to addresses that its clients list for that, and the stack's list none.
 func (d *dex) comesBack() bool { return false }
 
 func (d *dex) write(t *testing.T) {

@@ -55,15 +55,6 @@ type site struct {
 	all   []*replica
 }
 
-// ahead is a clock that goes as all do, and can be put forward: answers have deadlines by it.
-type ahead struct{ by atomic.Int64 }
-
-func (c *ahead) Now() time.Time                  { return time.Now().Add(time.Duration(c.by.Load())) }
-func (c *ahead) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
-
-// askedAgain is after how long the portal asks the provider about a session again.
-const askedAgain = 5*time.Minute + time.Second
-
 func (s *site) later() { s.clock.by.Add(int64(askedAgain)) }
 
 func startSite(t *testing.T, start func(*testing.T, string) identityProvider) *site {
@@ -84,11 +75,21 @@ func startSite(t *testing.T, start func(*testing.T, string) identityProvider) *s
 	s.serves()
 	keys := sessionKeys(t)
 	for range 3 {
+		var settings auth.Config
 		s.all = append(s.all, startPortalBy(t, "127.0.0.1:0", keys, func(cfg *auth.Config) {
+			defer func() { settings = *cfg }()
 			own, cli := s.idp.scopes()
 			cfg.IssuerURL, cfg.PublicURL, cfg.Scopes, cfg.CLIScopes = s.idp.issuer(), s.url, strings.Fields(own), strings.Fields(cli)
 			cfg.PostLogoutRedirect = s.idp.comesBack()
-		}, func(parts *portal.Parts) { parts.Clock = s.clock }))
+		}, func(parts *portal.Parts) {
+			parts.Clock = s.clock
+			if _, ok := s.idp.(*strict); ok { // its clock goes with the portal's
+				var err error
+				if parts.Provider, err = auth.NewProvider(settings, s.clock.Now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}))
 	}
 	return s
 }

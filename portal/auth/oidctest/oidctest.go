@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -45,24 +46,38 @@ type Provider struct {
 	Refusal func(grantType string) (status int, answer map[string]any)
 	// Revocation is the status with which /revoke answers; 0 is 200.
 	Revocation int
+	// UserInfo answers at the userinfo endpoint, which there is if it is not nil: claims beside sub, or a status.
+	UserInfo func() (Claims, int)
+	// Push takes pushed authorization requests, and RequirePush takes no others.
+	Push, RequirePush bool
+	// DetectReuse makes a refresh token that comes a second time end all tokens of its sign-in.
+	DetectReuse bool
+	// Before is called before a request to the token endpoint is looked at; nil is nothing.
+	Before func(grantType string)
 	// Failing is true while the settings and keys are answered with an error; nil is never.
 	Failing func() bool
 
 	t       T
-	key     *rsa.PrivateKey
 	handler http.Handler
 
 	mu        sync.Mutex
+	key       *rsa.PrivateKey
+	kid       int
 	grants    map[string]grant // by code, and by refresh token
 	refreshes int
 	fetches   map[string]int
 	asked     []string
 	revoked   []string
+	used      map[string]string // refresh tokens that came, and their sign-ins
+	reuses    int
+	pushed    map[string]url.Values
+	access    map[string]any // access tokens, and their subjects
 }
 
 type grant struct {
 	challenge string
 	claims    Claims
+	signIn    string
 }
 
 // New starts a provider that ends with the test.
@@ -72,12 +87,17 @@ func New(tb T) *Provider {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Provider{t: tb, key: key, grants: map[string]grant{}, fetches: map[string]int{}}
+	p := &Provider{
+		t: tb, key: key, kid: 1, grants: map[string]grant{}, fetches: map[string]int{}, used: map[string]string{},
+		pushed: map[string]url.Values{}, access: map[string]any{},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.counted(p.discovery))
 	mux.HandleFunc("GET "+KeysPath, p.counted(p.keys))
 	mux.HandleFunc("POST /token", p.token)
 	mux.HandleFunc("POST /revoke", p.revoke)
+	mux.HandleFunc("POST /par", p.push)
+	mux.HandleFunc("GET "+UserInfoPath, p.counted(p.userInfo))
 	p.handler = mux
 	srv := httptest.NewServer(mux)
 	tb.Cleanup(srv.Close)
@@ -124,16 +144,38 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 		"end_session_endpoint": p.URL + "/logout", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
 	}
+	if p.Push || p.RequirePush {
+		said["pushed_authorization_request_endpoint"] = p.URL + "/par"
+		said["require_pushed_authorization_requests"] = p.RequirePush
+	}
+	if p.UserInfo != nil {
+		said["userinfo_endpoint"] = p.URL + UserInfoPath
+	}
 	maps.Copy(said, p.Settings)
 	maps.DeleteFunc(said, func(_ string, v any) bool { return v == nil })
 	reply(w, http.StatusOK, said)
 }
 
 func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
-	pub := p.key.PublicKey
+	p.mu.Lock()
+	pub, kid := p.key.PublicKey, strconv.Itoa(p.kid)
+	p.mu.Unlock()
 	reply(w, http.StatusOK, map[string]any{"keys": []map[string]any{{
-		"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": b64(pub.N.Bytes()), "e": b64(big.NewInt(int64(pub.E)).Bytes()),
+		"kty": "RSA", "use": "sig", "alg": "RS256", "kid": kid, "n": b64(pub.N.Bytes()), "e": b64(big.NewInt(int64(pub.E)).Bytes()),
 	}}})
+}
+
+// NewKey makes the provider sign with a new key from now on, and publish that only.
+func (p *Provider) NewKey() {
+	p.t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.key = key
+	p.kid++
 }
 
 // Code signs in a user with these claims and returns what the provider would send back; authURL is where the portal sent the
@@ -144,7 +186,7 @@ func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	q := u.Query()
+	q := p.wanted(u.Query())
 	if q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" {
 		p.t.Fatalf("sign-in without PKCE, nonce or state: %s", authURL)
 	}
@@ -153,7 +195,7 @@ func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
 	code = rand.Text()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.grants[code] = grant{challenge: q.Get("code_challenge"), claims: with}
+	p.grants[code] = grant{challenge: q.Get("code_challenge"), claims: with, signIn: code}
 	return code, q.Get("state")
 }
 
@@ -179,84 +221,25 @@ func (p *Provider) Revoked() []string {
 	return slices.Clone(p.revoked)
 }
 
-func (p *Provider) revoke(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.grants[r.FormValue("token")]; known {
-		p.revoked = append(p.revoked, clientAuth(r))
-		delete(p.grants, r.FormValue("token"))
-	}
-	w.WriteHeader(max(p.Revocation, http.StatusOK))
-}
-
-func clientAuth(r *http.Request) string {
-	switch _, _, basic := r.BasicAuth(); {
-	case basic:
-		return "client_secret_basic"
-	case r.FormValue("client_secret") != "":
-		return "client_secret_post"
-	}
-	return "none"
-}
-
-func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.asked = append(p.asked, r.FormValue("grant_type")+" "+clientAuth(r))
-	if p.Refusal != nil {
-		if status, answer := p.Refusal(r.FormValue("grant_type")); status != 0 {
-			reply(w, status, answer)
-			return
-		}
-	}
-	p.grant(w, r)
-}
-
-func (p *Provider) grant(w http.ResponseWriter, r *http.Request) {
-	switch r.FormValue("grant_type") {
-	case "authorization_code":
-		g, ok := p.grants[r.FormValue("code")]
-		delete(p.grants, r.FormValue("code"))
-		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-		if !ok || b64(sum[:]) != g.challenge {
-			reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
-			return
-		}
-		p.issue(w, g.claims)
-	case "refresh_token":
-		p.refreshes++
-		g, ok := p.grants[r.FormValue("refresh_token")]
-		delete(p.grants, r.FormValue("refresh_token")) // one use, as strict providers have it
-		status := http.StatusOK
-		if p.Refreshed != nil {
-			g.claims, status = p.Refreshed()
-		}
-		if !ok || status != http.StatusOK {
-			reply(w, max(status, http.StatusBadRequest), map[string]any{"error": "invalid_grant"})
-			return
-		}
-		p.issue(w, g.claims)
-	}
-}
-
-func (p *Provider) issue(w http.ResponseWriter, claims Claims) {
-	answer := map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": p.Token(claims)}
-	if !p.WithoutRefresh {
-		refresh := p.RefreshToken + rand.Text()
-		p.grants[refresh] = grant{claims: claims}
-		answer["refresh_token"] = refresh
-	}
-	reply(w, http.StatusOK, answer)
-}
+// Subject is who the user is if the claims do not say.
+const Subject = "subject-1"
 
 // Token signs an ID token. Claims override iss, sub, iat and exp (an hour).
 func (p *Provider) Token(claims Claims) string {
 	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sign(claims)
+}
+
+// sign must be called with the lock.
+func (p *Provider) sign(claims Claims) string {
+	p.t.Helper()
 	now := p.now()
-	all := Claims{"iss": p.URL, "sub": "subject-1", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+	all := Claims{"iss": p.URL, "sub": Subject, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
 	maps.Copy(all, claims)
 	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil })
-	body := part(p.t, map[string]any{"alg": "RS256", "kid": "1"}) + "." + part(p.t, all)
+	body := part(p.t, map[string]any{"alg": "RS256", "kid": strconv.Itoa(p.kid)}) + "." + part(p.t, all)
 	sum := sha256.Sum256([]byte(body))
 	sig, err := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:])
 	if err != nil {
@@ -268,7 +251,7 @@ func (p *Provider) Token(claims Claims) string {
 // Unsigned returns a token with alg none.
 func (p *Provider) Unsigned(claims Claims) string {
 	p.t.Helper()
-	all := Claims{"iss": p.URL, "sub": "subject-1", "exp": p.now().Add(time.Hour).Unix()}
+	all := Claims{"iss": p.URL, "sub": Subject, "exp": p.now().Add(time.Hour).Unix()}
 	maps.Copy(all, claims)
 	return part(p.t, map[string]any{"alg": "none"}) + "." + part(p.t, all) + "."
 }
