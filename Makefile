@@ -25,8 +25,9 @@ help: ## List the targets
 test-integration test-browser: export GOGC := 300
 
 # As our binaries are built, so that what was compiled for them serves here too.
-test-browser screenshots walk generate docs lint verify-generated: export CGO_ENABLED := 0
-test-browser screenshots walk generate docs lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
+compiled := test-unit test-integration test-browser screenshots walk generate docs lint verify-generated
+$(compiled): export CGO_ENABLED := $(if $(RACE),1,0)
+$(compiled) test-race: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
 run: $(build) ## Start the whole platform on loopback, until Ctrl-C
@@ -38,6 +39,7 @@ deps: $(build) ## Build and download what run and test need, without running any
 	@$(build) run,chart,browser
 	@test/stack/chromium.sh
 	@test/databases/install.sh
+	@test/nginx/install.sh
 
 # It imports little, for nothing can be shown while it is compiled. The go command knows whether they are up to date.
 .PHONY: $(build) $(run-tests)
@@ -57,16 +59,34 @@ test: deps ## Run all tests: unit, integration, browser, monitoring, and 2 min o
 
 # The linters vet, and find more.
 .PHONY: test-unit
-test-unit: $(run-tests) ## Run the unit tests, with the race detector and in random order
-	@$(run-tests) -name unit -- -race -vet=off -shuffle=on -timeout=25m
+test-unit: $(run-tests) ## Run the unit tests, in random order
+	@$(run-tests) -name unit -- $(RACE) -vet=off -shuffle=on -timeout=25m
 	@cd test/chart && go test ./...
+
+# Packages that start goroutines. A test of test/architecture keeps the list.
+goroutines := cmd/portal cmd/portico cmd/portico/session controllers/cloud controllers/deleted controllers/fair controllers/hostname/claim \
+	controllers/hostname/dns controllers/operatorapi controllers/people controllers/sweep portal portal/cluster portal/pages/page \
+	portal/pages/resource portal/rest portal/sse
+
+.PHONY: test-race
+test-race: $(run-tests) ## Run the unit tests of packages that start goroutines with the race detector; needs a C compiler
+	@CGO_ENABLED=1 $(run-tests) -name race -in "$(addprefix ./,$(goroutines))" -- -race -vet=off -shuffle=on -timeout=25m
+
+.PHONY: test-all
+test-all: deps ## Run everything that finds faults: make test, races, other servers, the oldest Kubernetes, identity providers, fuzzing, chaos; some 3 hours
+	@$(MAKE) --keep-going test test-race-all test-compat test-oldest test-idp fuzz chaos
+
+.PHONY: test-race-all
+test-race-all: ## Run all unit and integration tests with the race detector; about an hour
+	@CGO_ENABLED=1 $(MAKE) --keep-going test-unit test-integration RACE=-race
 
 # Most of the time they wait, so three processes run at a time, each with a control plane of its own.
 .PHONY: test-integration
 test-integration: $(build) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
 	@$(build) run,chart
 	@test/databases/install.sh
-	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- -race -count=1 -timeout=60m
+	@test/nginx/install.sh
+	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- $(RACE) -count=1 -timeout=60m
 
 # The stack takes the programs that it is shown in place of newer ones of its own.
 .PHONY: test-oldest
@@ -88,11 +108,11 @@ test-monitoring: $(build) $(run-tests) ## Test alerts, dashboards and health che
 	@cd test/monitoring && CGO_ENABLED=0 $(CURDIR)/$(run-tests) -name monitoring -- -vet=off -shuffle=on
 
 .PHONY: test-idp
-test-idp: $(build) ## Sign in with real identity providers, Dex and Keycloak; about 3 min, needs Java, Maven and Chromium
+test-idp: $(build) ## Sign in with real identity providers: Dex, Keycloak and a strict node-oidc-provider; about 5 min, needs Java, Maven, npm, Chromium
 	@$(build) run,idp
 	@test/stack/chromium.sh
-	@KEYCLOAK_HOME=$(CURDIR)/.cache/keycloak/keycloak-26.2.5 \
-		go test -tags integration,idp -count=1 -v -run '^TestIdentityProviders$$' -timeout=30m ./test/integration
+	@KEYCLOAK_HOME=$(CURDIR)/.cache/keycloak/keycloak-26.2.5 OIDC_PROVIDER=$(CURDIR)/.cache/oidc-provider \
+		go test -tags integration,idp -count=1 -v -run '^Test(Strict)?IdentityProviders$$' -timeout=30m ./test/integration
 
 .PHONY: test-compat
 test-compat: $(build) ## Keep buckets and queues on versitygw, MinIO and ElasticMQ; about 5 min and the build, needs Java and Maven

@@ -39,7 +39,7 @@ import (
 )
 
 // patience is how long anything may take that a test waits for; nothing is asserted about how long it did take.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // scheme is one for all: registering every kind takes longer than many a test.
 var scheme = sync.OnceValue(controllers.Scheme)
@@ -235,10 +235,12 @@ func await(t *testing.T, what string, ok func() (bool, string)) {
 	awaitFor(t, patience, what, ok)
 }
 
-// awaitFor polls for as long as most, for what is much work and slow on a busy machine.
+// awaitFor polls for as long as most, for what is much work and slow on a busy machine. The longer it has waited, the less often it asks:
+// tests that wait must not keep the API server busy that they wait for.
 func awaitFor(t *testing.T, most time.Duration, what string, ok func() (bool, string)) {
 	t.Helper()
-	deadline := time.Now().Add(most)
+	began := time.Now()
+	deadline := began.Add(most)
 	for {
 		done, state := ok()
 		if done {
@@ -247,7 +249,7 @@ func awaitFor(t *testing.T, most time.Duration, what string, ok func() (bool, st
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: still %s", what, state)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(min(max(time.Since(began)/10, 20*time.Millisecond), 250*time.Millisecond))
 	}
 }
 

@@ -3,6 +3,7 @@ package fakeaws
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/xml"
 	"maps"
 	"net/http"
@@ -27,6 +28,7 @@ type bucket struct {
 	region  string
 	created time.Time
 	tags    map[string]string
+	policy  string // "" is none
 }
 
 // s3Service holds buckets; they hold no objects.
@@ -39,6 +41,7 @@ type s3Service struct {
 var s3Operations = map[string]string{
 	"PUT ": "CreateBucket", "DELETE ": "DeleteBucket", "HEAD ": "HeadBucket",
 	"GET tagging": "GetBucketTagging", "PUT tagging": "PutBucketTagging", "DELETE tagging": "DeleteBucketTagging",
+	"GET policy": "GetBucketPolicy", "PUT policy": "PutBucketPolicy", "DELETE policy": "DeleteBucketPolicy",
 	"GET publicAccessBlock": "GetPublicAccessBlock",
 }
 
@@ -97,6 +100,13 @@ func (s *s3Service) existing(x *request) answer {
 	case "DeleteBucketTagging":
 		b.tags = nil
 		return answer{status: http.StatusNoContent}
+	case "GetBucketPolicy":
+		return b.getPolicy()
+	case "PutBucketPolicy":
+		return b.putPolicy(x.body)
+	case "DeleteBucketPolicy":
+		b.policy = ""
+		return answer{status: http.StatusNoContent}
 	case "DeleteBucket":
 		delete(s.buckets, x.resource)
 		return answer{status: http.StatusNoContent}
@@ -121,6 +131,21 @@ type tagging struct {
 	XMLName   xml.Name `xml:"Tagging"`
 	Namespace string   `xml:"xmlns,attr,omitempty"`
 	Tags      []tag    `xml:"TagSet>Tag"`
+}
+
+func (b *bucket) getPolicy() answer {
+	if b.policy == "" {
+		return s3Error(http.StatusNotFound, "NoSuchBucketPolicy", "The bucket policy does not exist")
+	}
+	return answer{status: http.StatusOK, kind: "application/json", body: []byte(b.policy)}
+}
+
+func (b *bucket) putPolicy(body []byte) answer {
+	if !json.Valid(body) {
+		return s3Error(http.StatusBadRequest, "MalformedPolicy", "This policy contains invalid Json")
+	}
+	b.policy = string(body)
+	return answer{status: http.StatusNoContent}
 }
 
 func (b *bucket) tagging() answer {

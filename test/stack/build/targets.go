@@ -43,6 +43,8 @@ const (
 	// Oldest has the programs of the oldest Kubernetes that Portico runs on.
 	Oldest   = ".cache/oldest"
 	Keycloak = ".cache/keycloak/keycloak-26.2.5"
+	// OIDCProvider has node-oidc-provider, and the program of ours that is one.
+	OIDCProvider = ".cache/oidc-provider"
 	// ElasticMQ has its jars.
 	ElasticMQ = ".cache/elasticmq"
 	// Stages are kwok's own, of Nodes and Pods.
@@ -86,6 +88,10 @@ var (
 		Name: "keycloak", inputs: []string{"test/keycloak/pom.xml"},
 		output: Keycloak + "/bin/kc.sh", needs: []prerequisite{needsJava, needsMaven}, make: fromMaven("test/keycloak/pom.xml", filepath.Dir(Keycloak)),
 	}
+	oidcProvider = Target{
+		Name: "oidc-provider", inputs: oidcProviderFiles,
+		output: OIDCProvider + "/node_modules/.package-lock.json", needs: []prerequisite{needsNPM}, make: installOIDCProvider,
+	}
 	elasticMQ = Target{
 		Name: "elasticmq", inputs: []string{"test/compat/elasticmq/pom.xml"},
 		output: ElasticMQ + "/elasticmq-server_2.13-1.7.1.jar", needs: []prerequisite{needsJava, needsMaven}, make: fromMaven("test/compat/elasticmq/pom.xml", ElasticMQ),
@@ -125,7 +131,7 @@ func For(purpose string, env func(string) string) ([]Target, error) {
 	case "monitoring":
 		return []Target{promtool}, nil
 	case "idp":
-		return []Target{keycloak}, nil
+		return []Target{keycloak, oidcProvider}, nil
 	case "compat":
 		return []Target{versitygw, minio, elasticMQ}, nil
 	case "oldest":
@@ -184,6 +190,31 @@ func venv(folder, requirements string) func(ctx context.Context, root string, lo
 // installPackages installs exactly what the lock file says.
 func installPackages(ctx context.Context, root string, log io.Writer) error {
 	return command(ctx, filepath.Join(root, "web"), log, "npm", "ci", "--no-audit", "--no-fund").Run()
+}
+
+// oidcProviderFiles are what node-oidc-provider is run from.
+var oidcProviderFiles = []string{
+	"test/oidcprovider/package.json", "test/oidcprovider/package-lock.json", "test/oidcprovider/.npmrc",
+	"test/oidcprovider/server.mjs",
+}
+
+// installOIDCProvider fills a folder with node-oidc-provider: Node looks for packages beside the program that wants
+// them.
+func installOIDCProvider(ctx context.Context, root string, log io.Writer) error {
+	folder := filepath.Join(root, OIDCProvider)
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	for _, name := range oidcProviderFiles {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, filepath.Base(name)), text, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return command(ctx, folder, log, "npm", "ci", "--no-audit", "--no-fund").Run()
 }
 
 // fromMaven fills a folder by Maven, which knows where Maven Central is for this machine.

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -65,7 +67,7 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (
 		within = append(within, client.InNamespace(namespaces[0]))
 	}
 	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{}, &v1alpha1.GatewayHostnameRequestList{}} {
-		w, err := kube.Watch(ctx, list, within...)
+		w, err := watching{kube, list, within}.begin(ctx)
 		if err != nil {
 			f.stop()
 			return nil, fmt.Errorf("watch: %w", err)
@@ -81,6 +83,26 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (
 		}()
 	}
 	return f, nil
+}
+
+// watching watches the objects of one kind. The API server ends the watch of a slow reader: watching then begins another one at
+// the last event.
+type watching struct {
+	kube   client.WithWatch
+	of     client.ObjectList
+	within []client.ListOption
+}
+
+func (w watching) begin(ctx context.Context) (watch.Interface, error) {
+	if err := w.kube.List(ctx, w.of, append(slices.Clone(w.within), client.Limit(1))...); err != nil {
+		return nil, err
+	}
+	return watchtools.NewRetryWatcherWithContext(ctx, w.of.GetResourceVersion(), w)
+}
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (w watching) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return w.kube.Watch(ctx, w.of, append(slices.Clone(w.within), &client.ListOptions{Raw: &options})...)
 }
 
 func (f *fleet) stop() {
@@ -136,7 +158,7 @@ func (f *fleet) create(ctx context.Context, objects []resource) error {
 			f.mu.Lock()
 			f.created[key(o)] = time.Now()
 			f.mu.Unlock()
-			return f.kube.Create(ctx, o)
+			return f.kube.Create(ctx, o, client.FieldOwner("bench-operator")) // as kubectl and the REST API say it
 		})
 	}
 	return g.Wait()
@@ -179,7 +201,7 @@ func (f *fleet) allReady(ctx context.Context) error {
 func (f *fleet) clear(ctx context.Context) error {
 	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}} {
 		for _, namespace := range f.namespaces {
-			if err := f.kube.DeleteAllOf(ctx, o, client.InNamespace(namespace)); err != nil {
+			if err := f.deleteAll(ctx, o, namespace); err != nil {
 				return fmt.Errorf("delete all: %w", err)
 			}
 		}
@@ -188,6 +210,17 @@ func (f *fleet) clear(ctx context.Context) error {
 		return fmt.Errorf("%d of %d are still there: %w", len(f.created)-len(f.gone), len(f.created), err)
 	}
 	return nil
+}
+
+// deleteAll deletes all objects of a kind. The API server ends a request after a minute, so that of many objects it takes several.
+func (f *fleet) deleteAll(ctx context.Context, o client.Object, namespace string) error {
+	var err error
+	for range 10 {
+		if err = f.kube.DeleteAllOf(ctx, o, client.InNamespace(namespace)); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // took returns the time from the first creation to the last Ready.

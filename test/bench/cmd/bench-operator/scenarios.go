@@ -34,6 +34,11 @@ var scenarios = []scenario{
 	{name: "latency", title: "50 name-only buckets at once, 30 ms added to each AWS call", limit: 2 * time.Minute, run: latency},
 	{name: "fleet", title: "1,000 at once: 500 buckets and 500 queues, no latency", limit: 5 * time.Minute, run: many(500, 28*time.Second)},
 	{name: "fleet-2000", title: "2,000 at once: 1,000 buckets and 1,000 queues, no latency", limit: 8 * time.Minute, run: many(1000, 0)},
+	{
+		name: "buckets-10000", title: "10,000 name-only buckets at once, no latency, S3 at 1,000 calls a second",
+		limit: 20 * time.Minute, run: buckets, untold: true,
+		flags: []string{"--aws-rate=S3=1000"}, // at the default of 200 nothing else would be measured
+	},
 	{name: "fair", title: "One bucket after the other beside another team's 10,000 and its annotation loop, 30 ms added to each AWS call", limit: 8 * time.Minute, run: fairShare, untold: true},
 	{
 		name: "fair-rate", title: "The same at 20 calls a second to S3, which the other team alone would use up", limit: 8 * time.Minute, run: fairShare, untold: true,
@@ -205,7 +210,24 @@ func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, 
 	}
 }
 
-// fewestWrites of a bucket or a queue on its way to Ready: finalizer, reservation, binding Secret, status.
+// buckets makes as many as a platform may have.
+func buckets(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n = 10_000
+	b, err := w.rise(ctx, f, objects(f, n, newBucket))
+	if err != nil {
+		return err
+	}
+	rate := fmt.Sprintf("%.0f a second; %s", float64(n)/f.took().Seconds(), spread(f))
+	t.seconds("all Ready after", f.took(), 120*time.Second, rate)
+	t.calls("AWS calls for each", b.calls, n, 4)
+	b.tell(t, n, fewestWrites)
+	if b.peak.Known {
+		t.goal("operator's peak resident memory", b.peak.Peak, 150, " MB", "")
+	}
+	return nil
+}
+
+// fewestWrites of a bucket or a queue on its way to Ready: reservation, ControllerRevision, binding Secret, status.
 const fewestWrites = 4
 
 // tell adds the figures that every burst has. most is the goal for Kubernetes writes, 0 for none.

@@ -210,6 +210,9 @@ func (w *world) flood(ctx context.Context, p page, who people) (perCore float64,
 	if err := g.Wait(); err != nil {
 		return 0, err
 	}
+	if all.refused > 0 {
+		return 0, fmt.Errorf("%d of %d views of the %s were refused; the last: %s", all.refused, all.n, p.name, all.why)
+	}
 	busy := w.portal.usage().Busy - before.Busy
 	return float64(len(all.whole[p.name])) / max(busy.Seconds(), 0.01), nil
 }

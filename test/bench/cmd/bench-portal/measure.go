@@ -29,8 +29,8 @@ func (w *world) measure(ctx context.Context, profiles string, t *table) error {
 	if err := w.live(ctx, who, profiles, t); err != nil {
 		return err
 	}
-	for _, p := range w.pages() {
-		n, err := w.flood(ctx, p, who)
+	for i, p := range w.pages() {
+		n, err := w.profiledFlood(ctx, p, who, profiles, i)
 		if err != nil {
 			return err
 		}
@@ -170,4 +170,18 @@ func (w *world) profile(ctx context.Context, folder string) error {
 		return err
 	}
 	return w.portal.profile(ctx, "heap", "", filepath.Join(folder, "portal-heap.pprof"))
+}
+
+// profiledFlood floods the portal, and writes a profile of the CPU meanwhile if there is a folder for it.
+func (w *world) profiledFlood(ctx context.Context, p page, who people, folder string, number int) (perCore float64, err error) {
+	g, inner := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { perCore, err = w.flood(inner, p, who); return err })
+	if folder != "" {
+		g.Go(func() error {
+			path := filepath.Join(folder, fmt.Sprintf("portal-cpu-page-%d.pprof", number+1))
+			return w.portal.profile(inner, "profile", fmt.Sprintf("?seconds=%d", int(w.size.flood.Seconds())), path)
+		})
+	}
+	err = g.Wait()
+	return perCore, err
 }

@@ -57,6 +57,7 @@ func (w *world) startPortal(ctx context.Context) error {
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", listen, "--metrics-listen", metrics, "--profiling",
 			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient, "--oidc-username-claim", "preferred_username",
 			"--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience, "--shutdown-delay-duration", "0s",
+			"--api-rate", "0", // a few people ask for what many would
 		},
 		Ready: func(ctx context.Context) error {
 			got, err := p.get(ctx, "/readyz", "", nil)

@@ -6,8 +6,9 @@
 //	run-tests -name integration -tag integration -processes 3 -split test/integration -- -race
 //
 // With -tag only the packages that have test files with that build constraint
-// run, or the unit tests of all others would run once more. Arguments after the
-// flags go to go test; with -processes, to the test binaries.
+// run, or the unit tests of all others would run once more; with -in only some
+// folders. Arguments after the flags go to go test; with -processes, to the test
+// binaries.
 package main
 
 import (
@@ -55,8 +56,9 @@ func parse(args []string) (s suite, err error) {
 	flags := flag.NewFlagSet("run-tests", flag.ContinueOnError)
 	flags.StringVar(&s.name, "name", "unit", "what to call the suite")
 	flags.StringVar(&s.tag, "tag", "", "the build tag of its test files")
+	in := flags.String("in", "", "the folders of the packages, separated by blanks; none: all")
 	flags.IntVar(&s.processes, "processes", 0, "how many test binaries run at a time; 0 leaves that to go test")
-	flags.StringVar(&s.split, "split", "", "the folder of the package whose tests are dealt to as many processes")
+	flags.StringVar(&s.split, "split", "", "the folder of the package whose tests are dealt to parts, two for each process")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -64,7 +66,10 @@ func parse(args []string) (s suite, err error) {
 		return s, errors.New("-split needs -processes, and -processes needs -tag")
 	}
 	s.packages, s.flags = []string{"./..."}, flags.Args()
-	if s.tag != "" {
+	switch {
+	case *in != "":
+		s.packages = strings.Fields(*in)
+	case s.tag != "":
 		s.packages, err = tagged(os.DirFS("."), s.tag)
 	}
 	return s, err
@@ -83,6 +88,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	} else {
 		err = stream(exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json"}, s.arguments())...), r)
 	}
+	r.say("the slowest, in seconds: %s\n", r.slowest(20))
 	r.say("==> %s tests: %s in %.0f s\n", s.name, r.summary(), time.Since(began).Seconds())
 	switch {
 	case r.failed > 0 || err != nil:

@@ -23,14 +23,18 @@ type job struct {
 	skip   []string // the tests that other parts run
 }
 
-// jobs builds the packages' test binaries into the folder. The tests of the package split are dealt to so many
-// processes, which come first, for they take longest.
+// partsOfProcess is how many parts each process runs of the package that is split, one after the other: the more, the less time is
+// lost at the end to the one that happened to get the slow tests; but each begins with a control plane of its own.
+const partsOfProcess = 2
+
+// jobs builds the packages' test binaries into the folder. The tests of the package split are dealt to parts, which come last, for there
+// are many, so that all processes end at about the same time.
 func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error) {
 	arguments := slices.Concat([]string{"test", "-json", "-c", "-o", folder + string(filepath.Separator)}, s.arguments())
 	if err := stream(exec.CommandContext(ctx, "go", arguments...), r); err != nil {
 		return nil, err
 	}
-	var first, others []job
+	var parts, others []job
 	for _, dir := range s.packages {
 		whole := job{name: strings.TrimPrefix(dir, "./"), dir: dir, binary: filepath.Join(folder, filepath.Base(dir)+".test")}
 		if whole.name != s.split {
@@ -41,12 +45,12 @@ func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error
 		if err != nil {
 			return nil, err
 		}
-		first = whole.deal(tests, s.processes)
+		parts = whole.deal(tests, partsOfProcess*s.processes)
 	}
-	if s.split != "" && first == nil {
+	if s.split != "" && parts == nil {
 		return nil, fmt.Errorf("-split %s: no package of this suite is there", s.split)
 	}
-	return append(first, others...), nil
+	return append(others, parts...), nil
 }
 
 // deal makes so many parts. Each skips what others run, rather than naming what it runs: a test that is not listed runs in

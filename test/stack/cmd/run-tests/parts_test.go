@@ -82,12 +82,12 @@ func TestAPartThatFailsSaysWhy(t *testing.T) {
 	if got, want := r.summary(), "3 passed, 2 failed, 0 skipped"; got != want || err == nil {
 		t.Errorf("%s and the error %v, want %s", got, err, want)
 	}
-	for _, want := range []string{"the cause", "pass many (1 of 2): 2 tests", "fail many (2 of 2): 1 tests", "panic: boom", "fail other: 2 tests"} {
+	for _, want := range []string{"the cause", "pass many (1 of 4): 1 tests", "fail many (2 of 4): 1 tests", "panic: boom", "fail other: 2 tests"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("does not say %q:\n%s", want, &out)
 		}
 	}
-	if names := r.names().Error(); !strings.Contains(names, "many (2 of 2) TestBad") {
+	if names := r.names().Error(); !strings.Contains(names, "many (2 of 4) TestBad") {
 		t.Errorf("names %s", names)
 	}
 }

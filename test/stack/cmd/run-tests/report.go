@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +29,7 @@ type report struct {
 	output                  map[[2]string]*strings.Builder // by package and test
 	tests                   map[string]int                 // by package
 	ended                   map[string]bool                // packages
+	times                   []event                        // of tests that are no part of another one
 }
 
 func newReport(out io.Writer) *report {
@@ -90,6 +93,9 @@ func (r *report) finish(e event) {
 		return
 	}
 	r.tests[e.Package]++
+	if !strings.Contains(e.Test, "/") {
+		r.times = append(r.times, e)
+	}
 	switch e.Action {
 	case "pass":
 		r.passed++
@@ -137,6 +143,16 @@ func (r *report) finishPackage(e event) {
 
 func (r *report) summary() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", r.passed, r.failed, r.skipped)
+}
+
+// slowest returns the n tests that took longest, each with its seconds.
+func (r *report) slowest(n int) string {
+	slices.SortStableFunc(r.times, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
+	var all []string
+	for _, e := range r.times[:min(n, len(r.times))] {
+		all = append(all, fmt.Sprintf("%s %.1f", e.Test, e.Elapsed))
+	}
+	return strings.Join(all, ", ")
 }
 
 // names returns the failures as one error, or nil.
