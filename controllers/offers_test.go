@@ -45,7 +45,11 @@ func TestFormsAskForWhatIsListed(t *testing.T) {
 func annotation(fields offers.Fields) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if by := fields[name].By; len(by) > 0 {
+		field := fields[name]
+		if field.Whole {
+			name += "!"
+		}
+		if by := field.By; len(by) > 0 {
 			name += "=" + strings.Join(by, ",")
 		}
 		all = append(all, name)

@@ -65,6 +65,11 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 		off = operatorapi.PeopleOff
 	}
 	d.features.Set(api.FeaturePeople, off)
+	off = ""
+	if o.Databases.CAFile == "" {
+		off = operatorapi.DatabasesOff
+	}
+	d.features.Set(api.FeatureDatabases, off)
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
 		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Offers: offers.New(offered, d.connector, o.Engine.Now),
 		Deleted: deletedLists(mgr, d), Features: d.features,

@@ -66,6 +66,9 @@ func findBound(cached client.Reader, recorder events.EventRecorder) people.FindB
 		b.UID, b.Binding, b.Elsewhere = obj.GetUID(), bindingOf(obj), passwordElsewhere(obj)
 		b.Tell = func(actor, access string) {
 			said := "%s was shown the password"
+			if name == v1alpha1.KindRDSInstance {
+				said = "%s was shown the master password"
+			}
 			if access != "" {
 				said = "%s was shown the password of a user of their own, with access " + access
 			}

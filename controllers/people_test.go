@@ -19,7 +19,7 @@ func TestWhatUsesASecret(t *testing.T) {
 		Env: []v1alpha1.WebAppEnv{
 			{Name: "A", Value: "plain"},
 			{Name: "B", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "one", Key: "b"}}},
-			{Name: "C", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.SecretKeyRef{Name: "map", Key: "c"}}},
+			{Name: "C", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "map", Key: "c"}}},
 			{Name: "D", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "one", Key: "d"}}},
 		},
 		EnvFrom: []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "two"}}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "map"}}},
@@ -53,7 +53,7 @@ func TestWhatHasAPassword(t *testing.T) {
 		t.Errorf("%+v %v %v %v", b, found, known, err)
 	}
 	b.Tell("oidc:jane", "")
-	if got := <-told.Events; got != "Normal PasswordShown oidc:jane was shown the password" {
+	if got := <-told.Events; got != "Normal PasswordShown oidc:jane was shown the master password" {
 		t.Errorf("told %q", got)
 	}
 	if actionOf("oidc:jane") == actionOf("oidc:jo") {

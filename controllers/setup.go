@@ -160,7 +160,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}, o.ClusterID, o.TokenFile, &cloud.Limiters{Rates: o.Rates, Now: o.Engine.Now})
 	sessions.Endpoints = o.Endpoints
 	d := deps{
-		connector: cloud.Connector{Reader: mgr.GetCache(), APIReader: mgr.GetAPIReader(), Sessions: sessions},
+		connector: cloud.Connector{Reader: mgr.GetCache(), APIReader: cloud.NewJoined(mgr.GetAPIReader()), Sessions: sessions},
 		kube: external.Kube{
 			Reader:  mgr.GetClient(),
 			Secrets: external.Secrets{APIReader: mgr.GetAPIReader(), Client: mgr.GetClient()},

@@ -67,8 +67,12 @@ const (
 		`(!has(params.spec.allowedNamespaces.matchExpressions) || params.spec.allowedNamespaces.matchExpressions.all(e, ` +
 		`e.operator == 'Exists' ? e.key in variables.labels : e.operator == 'DoesNotExist' ? !(e.key in variables.labels) : ` +
 		`e.operator == 'In' ? e.key in variables.labels && variables.labels[e.key] in e.values : !(e.key in variables.labels && variables.labels[e.key] in e.values)))`
+	// stays is true for an edit that leaves account and region as they are: their rules judged the object before.
+	stays = `request.operation == 'UPDATE' && has(object.spec.providerRef) == has(oldObject.spec.providerRef) && ` +
+		`(!has(object.spec.providerRef) || object.spec.providerRef == oldObject.spec.providerRef) && ` +
+		`(has(oldObject.spec.region) ? oldObject.spec.region : '') == (has(object.spec.region) ? object.spec.region : '')`
 	// edit is true for an edit of what was judged before, by the same rules: a field that stays as it is may stay.
-	edit = `request.operation == 'UPDATE' && !(has(oldObject.spec.managementPolicy) && oldObject.spec.managementPolicy == 'Observe') && ` +
+	edit = `variables.stays && !(has(oldObject.spec.managementPolicy) && oldObject.spec.managementPolicy == 'Observe') && ` +
 		`(has(oldObject.spec.adoptionPolicy) ? oldObject.spec.adoptionPolicy : '') == (has(object.spec.adoptionPolicy) ? object.spec.adoptionPolicy : '')`
 	note  = `'` + v1alpha1.AnnotationGuardrails + `'`
 	lines = `has(namespaceObject.metadata.annotations) && ` + note + ` in namespaceObject.metadata.annotations ? ` +
@@ -82,6 +86,7 @@ func variables(judges string) [][2]string {
 		{"labels", "has(namespaceObject.metadata.labels) ? namespaceObject.metadata.labels : dyn({})"},
 		{"judges", judges},
 		{"s", "object.spec"},
+		{"stays", stays},
 		{"edit", edit},
 		{"old", "variables.edit ? oldObject.spec : dyn({})"},
 	}
@@ -146,17 +151,17 @@ func (p *Policy) addLines(kind, from string, j judge) {
 // unlisted refuses an AWSProvider that the Team does not list.
 var unlisted = Expression{
 	Name: "providerRef",
-	Bad: `!variables.judges || request.operation != 'CREATE' || !has(variables.s.providerRef) || ` +
+	Bad: `!variables.judges || variables.stays || !has(variables.s.providerRef) || ` +
 		`variables.l_provider.exists(p, p.split(' ')[0] == variables.s.providerRef.name) ? [] : [variables.s.providerRef.name]`,
 	Message: `'spec.providerRef.name: there is no AWSProvider ' + variables.s.providerRef.name + ' that namespace ' + request.namespace + ` +
-		`' may use; choose another one, or ask a platform admin to create it, or to allow this namespace'`,
+		`' may use; choose another one, or ask a platform admin to create it, or to allow this namespace there and in its Team'`,
 }
 
 // regionOfTeam refuses a region that the Team does not list of the AWSProvider.
 func regionOfTeam(by string) Expression {
 	return Expression{
 		Name: "region",
-		Bad: `!variables.judges || request.operation != 'CREATE' || !has(variables.s.region) || !has(variables.s.providerRef) || ` +
+		Bad: `!variables.judges || variables.stays || !has(variables.s.region) || !has(variables.s.providerRef) || ` +
 			`variables.l_provider.exists(p, p == variables.s.providerRef.name || p.startsWith(variables.s.providerRef.name + ' ') && variables.s.region in p.split(' ')) ? [] : ` +
 			`[variables.s.region]`,
 		Message: `'spec.region: ' + ` + by + ` + ' does not allow region ' + variables.s.region + ' of provider ' + variables.s.providerRef.name + '; it allows ' + ` +
@@ -212,8 +217,8 @@ func (j judge) expression(r Rule) Expression {
 	return Expression{
 		Name: name,
 		Bad:  fmt.Sprintf("variables.judges && %s && !(variables.edit && %s) ? (%s) : []", set, strings.Join(slices.Compact(kept), " && "), by(r.test.cel)),
-		Message: fmt.Sprintf("'spec.%s: ' + %s + ' is not allowed; spec.guardrails.%s of ' + %s + ' allows ' + %s + '. %s'",
-			r.Field, shortenCEL("variables."+name), r.Name, j.by, by(r.test.allowedCEL), admin),
+		Message: fmt.Sprintf("'spec.%s: ' + %s + ' is not allowed: ' + %s + ' allows ' + %s + ', by spec.guardrails.%s. %s'",
+			r.Field, shortenCEL("variables."+name), j.by, by(r.test.allowedCEL), r.Name, admin),
 	}
 }
 

@@ -93,7 +93,7 @@ func (r Rule) Refused(s map[string]any, l Limits) *Refusal {
 		return nil
 	}
 	return &Refusal{Rule: r.Name, Field: "spec." + r.Field, Watch: r.Watch(), Message: fmt.Sprintf(
-		"spec.%s: %s is not allowed; spec.guardrails.%s of %s allows %s. %s", r.Field, Shorten(bad), r.Name, l.By, r.test.allowed(limit), admin)}
+		"spec.%s: %s is not allowed: %s allows %s, by spec.guardrails.%s. %s", r.Field, Shorten(bad), l.By, r.test.allowed(limit), r.Name, admin)}
 }
 
 // Allowed says what the limits allow by the rule, for people; empty if they do not limit it.

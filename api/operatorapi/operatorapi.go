@@ -96,6 +96,8 @@ const (
 	FeatureHostnames = "hostnames"
 	// FeaturePeople is the part that does for people what they may do with Secrets.
 	FeaturePeople = "people"
+	// FeatureDatabases is the part that makes users in databases.
+	FeatureDatabases = "databases"
 )
 
 // Features are the parts of the operator that depend on what the cluster has.

@@ -7,13 +7,11 @@ import (
 )
 
 // AccessBindingSpec is what the Pods of a ServiceAccount may do in AWS.
-// +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable: the rights would stay behind in the old account; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="self.serviceAccountName == oldSelf.serviceAccountName",message="serviceAccountName is immutable; delete this object and request a new one"
 type AccessBindingSpec struct {
-	// providerRef names the AWSProvider of the resources, whose workloadIdentity says how Pods get rights. Immutable.
+	// providerRef names the AWSProvider of the resources, whose workloadIdentity says how Pods get rights. Immutable once it is created.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
-	// serviceAccountName is the ServiceAccount of this namespace whose Pods get the rights. Immutable.
+	// serviceAccountName is the ServiceAccount of this namespace whose Pods get the rights. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
@@ -134,6 +132,8 @@ type RoleUse struct {
 // +kubebuilder:metadata:annotations="portico.dev/refers=resources[].name=.kind"
 // +kubebuilder:metadata:annotations="portico.dev/steps=ResourcesReady,RoleReady,AssociationReady?,ServiceAccountReady?"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The Pods of the ServiceAccount lose their rights in AWS, within hours at the latest: credentials that they hold live on until they end. The resources stay."
+// +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the rights would stay behind in the old account; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.serviceAccountName",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.serviceAccountName == oldSelf.spec.serviceAccountName)",message="serviceAccountName is immutable: its Pods would keep the rights; delete this object and request a new one"
 type AccessBinding struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

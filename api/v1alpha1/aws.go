@@ -50,13 +50,11 @@ type TagValue string
 type Tags map[string]TagValue
 
 // AWSSpec is what every AWS kind lets its owner say.
-// +kubebuilder:validation:XValidation:rule="has(self.region) == has(oldSelf.region) && (!has(self.region) || self.region == oldSelf.region)",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
 type AWSSpec struct {
-	// providerRef names the AWSProvider, and with it the account, that holds the resource. Immutable.
-	// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
+	// providerRef names the AWSProvider, and with it the account, that holds the resource. Immutable once it is created.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
-	// region overrides the provider's region, within the regions that the provider allows. Immutable.
+	// region overrides the provider's region, within the regions that the provider allows. Immutable once it is created.
 	// +kubebuilder:validation:Pattern=`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +optional

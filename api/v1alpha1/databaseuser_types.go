@@ -3,18 +3,16 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // DatabaseUserSpec is a user of a database.
-// +kubebuilder:validation:XValidation:rule="self.databaseRef == oldSelf.databaseRef",message="databaseRef is immutable: the user and what it owns would stay behind in the old database; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="self.authentication == oldSelf.authentication",message="authentication is immutable: applications that run would be locked out; request a second user beside this one, and delete this one when nothing uses it any more"
 // +kubebuilder:validation:XValidation:rule="!has(self.passwordRotationDays) || self.authentication == 'Password'",message="with authentication IAM there is no password to rotate: leave passwordRotationDays out"
 type DatabaseUserSpec struct {
-	// databaseRef names the RDSInstance of this namespace to which the user belongs: PostgreSQL, MySQL or MariaDB. Immutable.
+	// databaseRef names the RDSInstance of this namespace to which the user belongs: PostgreSQL, MySQL or MariaDB. Immutable once it is created.
 	// +required
 	DatabaseRef LocalRef `json:"databaseRef"`
 	// access to the database: Read what is in its tables, Write rows, or ReadWrite, which is both and can create tables, as migrations do.
 	// +kubebuilder:default=ReadWrite
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
-	// authentication is how applications sign in: with a Password that Portico creates, or by IAM, with tokens of AWS and no password. Immutable.
+	// authentication is how applications sign in: with a Password that Portico creates, or by IAM, with tokens of AWS and no password. Immutable once it is created.
 	// +kubebuilder:default=Password
 	// +optional
 	Authentication DatabaseAuthentication `json:"authentication,omitempty"`
@@ -107,6 +105,8 @@ type DatabaseUserStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=access=Rights change at once; in MySQL and MariaDB, for new connections. With less than ReadWrite the tables that the user has made in PostgreSQL are no longer its own.|deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The user is dropped from the database, and programs that use it can no longer sign in. Tables that it created stay."
+// +kubebuilder:validation:XValidation:fieldPath=".spec.databaseRef",rule="!has(self.status) || !(has(self.status.name)) || (self.spec.databaseRef == oldSelf.spec.databaseRef)",message="databaseRef is immutable: the user and what it owns would stay behind in the old database; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.authentication",rule="!has(self.status) || !(has(self.status.name)) || (has(self.spec.authentication) == has(oldSelf.spec.authentication) && (!has(self.spec.authentication) || self.spec.authentication == oldSelf.spec.authentication))",message="authentication is immutable: applications that run would be locked out; request a second user beside this one, and delete this one when nothing uses it any more"
 type DatabaseUser struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

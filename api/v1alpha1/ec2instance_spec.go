@@ -6,12 +6,6 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="has(self.imageID) != has(self.imageSSMParameter)",message="name the image by exactly one of imageID and imageSSMParameter"
 // +kubebuilder:validation:XValidation:rule="!(has(self.userData) && has(self.userDataFrom))",message="give the user data by at most one of userData and userDataFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.tags) || !('Name' in self.tags)",message="the tag Name is the instanceName; set that"
-// +kubebuilder:validation:XValidation:rule="has(self.imageID) == has(oldSelf.imageID)",message="imageID is immutable: an instance keeps the image that it was launched from; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.imageSSMParameter) == has(oldSelf.imageSSMParameter)",message="imageSSMParameter is immutable: an instance keeps the image that it was launched from; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.keyName) == has(oldSelf.keyName)",message="keyName is immutable: the key is installed at the launch; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.subnetID) == has(oldSelf.subnetID)",message="subnetID is immutable: an instance cannot move to another subnet; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.userData) == has(oldSelf.userData)",message="userData is immutable: it runs at the launch; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.userDataFrom) == has(oldSelf.userDataFrom)",message="userDataFrom is immutable: it runs at the launch; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="!has(self.creditSpecification) || self.instanceType.matches('^t[2-9][a-z]*[.]')",message="creditSpecification is of burstable types only, such as t3.micro; remove it, or choose one of those"
 type EC2InstanceSpec struct {
 	AWSSpec `json:",inline"`
@@ -25,31 +19,27 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9-]*[.][a-z0-9-]+$')",message="an instance type looks like t3.micro"
 	// +required
 	InstanceType string `json:"instanceType"`
-	// imageID is the Amazon Machine Image that the instance is launched from. Immutable.
+	// imageID is the Amazon Machine Image that the instance is launched from. Immutable once it is created.
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:XValidation:rule="self.matches('^ami-[0-9a-f]{8,17}$')",message="an image ID looks like ami-0123456789abcdef0"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="imageID is immutable: an instance keeps the image that it was launched from; delete this object and request a new one"
 	// +optional
 	ImageID string `json:"imageID,omitempty"`
 	// imageSSMParameter is an SSM parameter that holds the ID of the image, such as
 	// /aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64. It is read at the launch and never afterwards.
-	// Immutable.
+	// Immutable once it is created.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_./-]+(:[A-Za-z0-9_.-]+)?$')",message="the name of an SSM parameter has letters, digits, dots, hyphens, underscores and slashes, and may end with a colon and a version or label"
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/aws/reference/')",message="a reference to a secret cannot name an image; name an SSM parameter that holds an image ID"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="imageSSMParameter is immutable: an instance keeps the image that it was launched from; delete this object and request a new one"
 	// +optional
 	ImageSSMParameter string `json:"imageSSMParameter,omitempty"`
-	// keyName is the EC2 key pair for SSH. Immutable.
+	// keyName is the EC2 key pair for SSH. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="keyName is immutable: the key is installed at the launch; delete this object and request a new one"
 	// +optional
 	KeyName string `json:"keyName,omitempty"`
-	// subnetID is the subnet, and with it the network and the availability zone. If left out, AWS chooses one of the default VPC. Immutable.
+	// subnetID is the subnet, and with it the network and the availability zone. If left out, AWS chooses one of the default VPC. Immutable once it is created.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^subnet-[0-9a-z]+$')",message="a subnet ID looks like subnet-0123456789abcdef0"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="subnetID is immutable: an instance cannot move to another subnet; delete this object and request a new one"
 	// +optional
 	SubnetID string `json:"subnetID,omitempty"`
 	// securityGroupIDs are the security groups. If set, they are all that the instance has.
@@ -67,16 +57,14 @@ type EC2InstanceSpec struct {
 	// +optional
 	IAMInstanceProfile string `json:"iamInstanceProfile,omitempty"`
 	// userData is what the machine runs at its first start, such as a shell script or cloud-config. Everybody who is on the
-	// machine, or can describe it in AWS, can read it: secrets do not belong here. Immutable.
+	// machine, or can describe it in AWS, can read it: secrets do not belong here. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="userData is immutable: it runs at the launch; delete this object and request a new one"
 	// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 16384",message="EC2 takes 16,384 bytes of user data: shorten it, or fetch the rest from a bucket at the start"
 	// +optional
 	UserData string `json:"userData,omitempty"`
 	// userDataFrom takes the user data from a Secret or a ConfigMap of this namespace. It is read at the launch and never
-	// afterwards. Immutable.
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="userDataFrom is immutable: it runs at the launch; delete this object and request a new one"
+	// afterwards. Immutable once it is created.
 	// +optional
 	UserDataFrom     *EC2UserDataSource `json:"userDataFrom,omitempty"`
 	EC2StorageSpec   `json:",inline"`
@@ -91,7 +79,7 @@ type EC2UserDataSource struct {
 	SecretKeyRef *SecretKeyRef `json:"secretKeyRef,omitempty"`
 	// configMapKeyRef names a key of a ConfigMap.
 	// +optional
-	ConfigMapKeyRef *SecretKeyRef `json:"configMapKeyRef,omitempty"`
+	ConfigMapKeyRef *ConfigMapKeyRef `json:"configMapKeyRef,omitempty"`
 }
 
 // EC2OperationSpec is how an instance is run and given up.

@@ -14,9 +14,6 @@ type EC2StorageSpec struct {
 }
 
 // EC2BlockDevice is one volume.
-// +kubebuilder:validation:XValidation:rule="(!has(self.encrypted) || self.encrypted) == (!has(oldSelf.encrypted) || oldSelf.encrypted)",message="encrypted is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.kmsKeyID) == has(oldSelf.kmsKeyID)",message="kmsKeyID is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.snapshotID) == has(oldSelf.snapshotID)",message="snapshotID is immutable: the volume is created from it once; delete this resource and request a new one"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyID) || !has(self.encrypted) || self.encrypted",message="kmsKeyID needs encrypted true, or left out"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeType) || !self.volumeType.startsWith('io') || has(self.iops)",message="iops is required with io1 and io2"
 // +kubebuilder:validation:XValidation:rule="!has(self.iops) || !has(self.volumeType) || self.volumeType in ['gp3', 'io1', 'io2']",message="iops needs volumeType gp3, io1 or io2"
@@ -53,24 +50,22 @@ type EC2BlockDevice struct {
 	// +optional
 	Throughput *int32 `json:"throughput,omitempty"`
 	// encrypted false stores the data unencrypted, unless the account encrypts everything. If left out, it is encrypted.
-	// Immutable.
+	// Immutable once it is created.
 	// +optional
 	Encrypted *bool `json:"encrypted,omitempty"`
 	// kmsKeyID encrypts the volume with this KMS key: its ID, ARN or alias. If left out, it is the account's default key for EBS.
-	// Immutable.
+	// Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="kmsKeyID is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
 	// +optional
 	KMSKeyID string `json:"kmsKeyID,omitempty"`
 	// deleteOnTermination true deletes the volume with the instance; false keeps it, without an owner. AWS's default is true
 	// for the root device and false for others.
 	// +optional
 	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
-	// snapshotID is the snapshot that the volume is created from. Immutable.
+	// snapshotID is the snapshot that the volume is created from. Immutable once it is created.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^snap-[0-9a-z]+$')",message="a snapshot ID looks like snap-0123456789abcdef0"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="snapshotID is immutable: the volume is created from it once; delete this resource and request a new one"
 	// +optional
 	SnapshotID string `json:"snapshotID,omitempty"`
 }

@@ -6,6 +6,9 @@ import "slices"
 const (
 	// AnnotationChangedBy is the username.
 	AnnotationChangedBy = "portico.dev/changed-by"
+	// AnnotationChangedWith is the field manager that the change named, such as kubectl-edit: what the client says of itself. Records of a
+	// history have it, too; without it, the way is not known.
+	AnnotationChangedWith = "portico.dev/changed-with"
 	// AnnotationChangedGeneration is the generation that the change made. If the object has another one, something changed the spec that no
 	// policy saw, and who did is not known.
 	AnnotationChangedGeneration = "portico.dev/changed-generation"
@@ -13,7 +16,7 @@ const (
 
 // WrittenByAdmission reports whether admission policies write the annotation of an object, and nobody else.
 func WrittenByAdmission(key string) bool {
-	return slices.Contains([]string{AnnotationRequestedBy, AnnotationChangedBy, AnnotationChangedGeneration}, key)
+	return slices.Contains([]string{AnnotationRequestedBy, AnnotationChangedBy, AnnotationChangedWith, AnnotationChangedGeneration}, key)
 }
 
 // LabelHistoryOf is on the ControllerRevisions that are the history of an object: its UID. Their revision is the generation, their data has the
@@ -24,9 +27,6 @@ const LabelHistoryOf = "portico.dev/history-of"
 const (
 	// AnnotationChangedAt is when the spec was changed, as RFC 3339.
 	AnnotationChangedAt = "portico.dev/changed-at"
-	// AnnotationChangedWith is the field manager with which it was changed, such as kubectl-edit. It is what the client says of itself; without
-	// it, the way is not known.
-	AnnotationChangedWith = "portico.dev/changed-with"
 )
 
 // HistoryLimit is how many ControllerRevisions an object has at most.

@@ -14,10 +14,9 @@ type RDSNetworkSpec struct {
 	// that somebody adds in AWS. An adopted database stays as it is until you set this once.
 	// +optional
 	PubliclyAccessible *bool `json:"publiclyAccessible,omitempty"`
-	// dbSubnetGroupName is the group of subnets, and with it the network, that holds the database. Immutable.
+	// dbSubnetGroupName is the group of subnets, and with it the network, that holds the database. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dbSubnetGroupName is immutable: moving to another network is an outage; delete this object and request a new one"
 	// +optional
 	DBSubnetGroupName string `json:"dbSubnetGroupName,omitempty"`
 	// vpcSecurityGroupIDs are the security groups. If set, they are all that the database has.
@@ -28,13 +27,12 @@ type RDSNetworkSpec struct {
 	// +listType=set
 	// +optional
 	VPCSecurityGroupIDs []string `json:"vpcSecurityGroupIDs,omitempty"`
-	// storageEncrypted false stores the data unencrypted. If left out, it is encrypted. Immutable.
+	// storageEncrypted false stores the data unencrypted. If left out, it is encrypted. Immutable once it is created.
 	// +optional
 	StorageEncrypted *bool `json:"storageEncrypted,omitempty"`
-	// kmsKeyID encrypts the storage with this KMS key: its ID, ARN or alias. If left out, it is RDS's own key. Immutable.
+	// kmsKeyID encrypts the storage with this KMS key: its ID, ARN or alias. If left out, it is RDS's own key. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="kmsKeyID is immutable: RDS cannot change the key of what is there; delete this object and request a new one"
 	// +optional
 	KMSKeyID string `json:"kmsKeyID,omitempty"`
 	// dbParameterGroupName is the group of the engine's settings. Some of them wait for a reboot, which
@@ -97,7 +95,7 @@ type RDSOperationSpec struct {
 	// +optional
 	DeletionProtection *bool `json:"deletionProtection,omitempty"`
 	// restoreFrom creates the database from a snapshot instead of an empty one. Its engine must be that of the snapshot;
-	// its administrator is the one in the snapshot, whatever masterUsername says. Immutable.
+	// its administrator is the one in the snapshot, whatever masterUsername says. Immutable once it is created.
 	// +optional
 	RestoreFrom *RDSRestoreFrom `json:"restoreFrom,omitempty"`
 	// skipFinalSnapshot true deletes the database without keeping its data in a final snapshot.
@@ -133,7 +131,6 @@ type RDSRestoreFrom struct {
 	// set.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="restoreFrom is immutable: a database is restored once; delete this object and request a new one"
 	// +required
 	SnapshotIdentifier string `json:"snapshotIdentifier"`
 }

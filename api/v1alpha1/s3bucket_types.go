@@ -4,14 +4,12 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // S3BucketSpec is the bucket that a team wants. A field left out is not managed and keeps AWS's secure default, but for publicAccessBlock, which
 // is kept closed; a bucket with a name only has Block Public Access on, ACLs off and AES256 encryption.
-// +kubebuilder:validation:XValidation:rule="has(self.bucketName) == has(oldSelf.bucketName)",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
 type S3BucketSpec struct {
 	AWSSpec `json:",inline"`
 	// bucketName is the bucket's name in S3, unique in the whole AWS partition. If left out, Portico picks
-	// <prefix>-<namespace>-<name>-<hash>; only this namespace has that prefix. The platform can refuse other names. Immutable.
+	// <prefix>-<namespace>-<name>-<hash>; only this namespace has that prefix. The platform can refuse other names. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$')",message="use lower-case letters, digits, dots and hyphens; every part between dots begins and ends with a letter or a digit"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+$')",message="a bucket name must not look like an IP address"
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('xn--') && !self.startsWith('sthree-') && !self.startsWith('amzn-s3-demo-')",message="S3 reserves names that start with xn--, sthree- or amzn-s3-demo-; choose another name"
@@ -263,6 +261,9 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,forceDestroy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data is deleted, every version of every object: forceDestroy is set. This cannot be undone."
+// +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.region",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.region) == has(oldSelf.spec.region) && (!has(self.spec.region) || self.spec.region == oldSelf.spec.region))",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.bucketName",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.bucketName) == has(oldSelf.spec.bucketName) && (!has(self.spec.bucketName) || self.spec.bucketName == oldSelf.spec.bucketName))",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
 type S3Bucket struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -3,21 +3,18 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // SNSTopicSpec is the topic that a team wants. A field left out is not managed and keeps AWS's default.
-// +kubebuilder:validation:XValidation:rule="has(self.topicName) == has(oldSelf.topicName)",message="topicName is immutable: SNS cannot rename a topic; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="(has(self.fifoTopic) && self.fifoTopic) == (has(oldSelf.fifoTopic) && oldSelf.fifoTopic)",message="fifoTopic is immutable: SNS cannot turn one type of topic into the other; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="!has(self.topicName) || (has(self.fifoTopic) && self.fifoTopic) == self.topicName.endsWith('.fifo')",message="the name of a FIFO topic ends in .fifo, and no other's does: change topicName or fifoTopic"
 // +kubebuilder:validation:XValidation:rule="!has(self.contentBasedDeduplication) || (has(self.fifoTopic) && self.fifoTopic)",message="contentBasedDeduplication needs fifoTopic: true"
 type SNSTopicSpec struct {
 	AWSSpec `json:",inline"`
 	// topicName is the topic's name in SNS, unique in the account and region. If left out, Portico picks
-	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO topic. Immutable.
+	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO topic. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="topicName is immutable: SNS cannot rename a topic; delete this object and request a new one"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([.]fifo)?$')",message="use letters, digits, hyphens and underscores; only the name of a FIFO topic has a dot, in .fifo at its end"
 	// +optional
 	TopicName string `json:"topicName,omitempty"`
-	// fifoTopic true keeps messages in order and delivers each once. Immutable.
+	// fifoTopic true keeps messages in order and delivers each once. Immutable once it is created.
 	// +optional
 	FIFOTopic bool `json:"fifoTopic,omitempty"`
 	// contentBasedDeduplication takes the body's hash for the deduplication ID of messages that have none. FIFO only.
@@ -156,6 +153,10 @@ type SNSSubscriptionStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/lets-in=allowFrom[].bucketRef.name=s3buckets"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=Publishing to it fails, and its queues get no more messages. This cannot be undone."
+// +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.region",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.region) == has(oldSelf.spec.region) && (!has(self.spec.region) || self.spec.region == oldSelf.spec.region))",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topicName",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.topicName) == has(oldSelf.spec.topicName) && (!has(self.spec.topicName) || self.spec.topicName == oldSelf.spec.topicName))",message="topicName is immutable: SNS cannot rename a topic; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.fifoTopic",rule="!has(self.status) || !(has(self.status.accountID)) || ((has(self.spec.fifoTopic) && self.spec.fifoTopic) == (has(oldSelf.spec.fifoTopic) && oldSelf.spec.fifoTopic))",message="fifoTopic is immutable: SNS cannot turn one type of topic into the other; delete this object and request a new one"
 type SNSTopic struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

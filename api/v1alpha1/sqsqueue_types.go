@@ -3,8 +3,6 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // SQSQueueSpec is the queue that a team wants. A field left out is not managed and keeps AWS's default.
-// +kubebuilder:validation:XValidation:rule="has(self.queueName) == has(oldSelf.queueName)",message="queueName is immutable: SQS cannot rename a queue; delete this object and request a new one"
-// +kubebuilder:validation:XValidation:rule="(has(self.fifoQueue) && self.fifoQueue) == (has(oldSelf.fifoQueue) && oldSelf.fifoQueue)",message="fifoQueue is immutable: SQS cannot turn one type of queue into the other; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="!has(self.queueName) || (has(self.fifoQueue) && self.fifoQueue) == self.queueName.endsWith('.fifo')",message="the name of a FIFO queue ends in .fifo, and no other's does: change queueName or fifoQueue"
 // +kubebuilder:validation:XValidation:rule="(has(self.fifoQueue) && self.fifoQueue) || (!has(self.contentBasedDeduplication) && !has(self.deduplicationScope) && !has(self.fifoThroughputLimit))",message="contentBasedDeduplication, deduplicationScope and fifoThroughputLimit need fifoQueue: true"
 // +kubebuilder:validation:XValidation:rule="!has(self.fifoThroughputLimit) || self.fifoThroughputLimit != 'perMessageGroupId' || (has(self.deduplicationScope) && self.deduplicationScope == 'messageGroup')",message="fifoThroughputLimit perMessageGroupId needs deduplicationScope: messageGroup"
@@ -15,14 +13,13 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type SQSQueueSpec struct {
 	AWSSpec `json:",inline"`
 	// queueName is the queue's name in SQS, unique in the account and region. If left out, Portico picks
-	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO queue. Immutable.
+	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO queue. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=80
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="queueName is immutable: SQS cannot rename a queue; delete this object and request a new one"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([.]fifo)?$')",message="use letters, digits, hyphens and underscores; only the name of a FIFO queue has a dot, in .fifo at its end"
 	// +optional
 	QueueName string `json:"queueName,omitempty"`
-	// fifoQueue true keeps messages in order and delivers each once. Immutable.
+	// fifoQueue true keeps messages in order and delivers each once. Immutable once it is created.
 	// +optional
 	FIFOQueue bool `json:"fifoQueue,omitempty"`
 	// contentBasedDeduplication takes the body's hash for the deduplication ID of messages that have none. FIFO only.
@@ -197,6 +194,10 @@ type SQSQueueStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/lets-in=allowFrom[].topicRef.name=snstopics,allowFrom[].bucketRef.name=s3buckets,redriveAllowPolicy.sourceQueueRefs[].name=sqsqueues"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. This cannot be undone."
+// +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.region",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.region) == has(oldSelf.spec.region) && (!has(self.spec.region) || self.spec.region == oldSelf.spec.region))",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.queueName",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.queueName) == has(oldSelf.spec.queueName) && (!has(self.spec.queueName) || self.spec.queueName == oldSelf.spec.queueName))",message="queueName is immutable: SQS cannot rename a queue; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.fifoQueue",rule="!has(self.status) || !(has(self.status.accountID)) || ((has(self.spec.fifoQueue) && self.spec.fifoQueue) == (has(oldSelf.spec.fifoQueue) && oldSelf.spec.fifoQueue))",message="fifoQueue is immutable: SQS cannot turn one type of queue into the other; delete this object and request a new one"
 type SQSQueue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

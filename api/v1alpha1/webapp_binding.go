@@ -27,7 +27,8 @@ type WebAppBinding struct {
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
 	// user is whom the application signs in to a database as. Own is a user that only this application has, a DatabaseUser that Portico makes and drops
-	// with the binding. Master, which it is if left out, is the database's master user, who can do everything in it.
+	// with the binding. Master, which it is if left out, is the database's master user, who can do everything in it. The portal fills in Own for a
+	// new binding where Portico can make users in the database.
 	// +optional
 	User BindingUser `json:"user,omitempty"`
 	// files gives the details as files instead of variables, below $SERVICE_BINDING_ROOT. There is one for each detail, in a folder for each

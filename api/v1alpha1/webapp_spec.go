@@ -13,7 +13,7 @@ type WebAppSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.endsWith(':latest')",message="the tag latest names no version; use a tag such as :1.4.2, or a digest"
 	// +required
 	Image string `json:"image"`
-	// replicas is how many copies run. Autoscaling overrides it.
+	// replicas is how many replicas run. Autoscaling overrides it.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	// +kubebuilder:default=1
@@ -45,10 +45,10 @@ type WebAppSpec struct {
 	// +listMapKey=name
 	// +optional
 	Bindings []WebAppBinding `json:"bindings,omitempty"`
-	// resources are the CPU and the memory of each copy.
+	// resources are the CPU and the memory of each replica.
 	// +optional
 	Resources *WebAppResources `json:"resources,omitempty"`
-	// autoscaling changes the number of copies with the CPU that they use, instead of replicas.
+	// autoscaling changes the number of replicas with the CPU that they use, and replicas does not count then.
 	// +optional
 	Autoscaling *WebAppAutoscaling `json:"autoscaling,omitempty"`
 	// probes are checks of whether the application works. If left out, Kubernetes checks whether its port accepts TCP connections.
@@ -116,7 +116,7 @@ type WebAppEnvSource struct {
 	SecretKeyRef *SecretKeyRef `json:"secretKeyRef,omitempty"`
 	// configMapKeyRef is a key of a ConfigMap.
 	// +optional
-	ConfigMapKeyRef *SecretKeyRef `json:"configMapKeyRef,omitempty"`
+	ConfigMapKeyRef *ConfigMapKeyRef `json:"configMapKeyRef,omitempty"`
 }
 
 // WebAppEnvFrom is a Secret or ConfigMap whose keys become variables.
@@ -139,10 +139,10 @@ type WebAppEnvFrom struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.cpu) || !has(self.limits.cpu) || quantity(string(self.requests.cpu)).compareTo(quantity(string(self.limits.cpu))) <= 0",message="requests.cpu must not be more than limits.cpu"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.memory) || !has(self.limits.memory) || quantity(string(self.requests.memory)).compareTo(quantity(string(self.limits.memory))) <= 0",message="requests.memory must not be more than limits.memory"
 type WebAppResources struct {
-	// requests are reserved for each copy. If left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
+	// requests are reserved for each replica. If left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
 	// +optional
 	Requests *WebAppQuantities `json:"requests,omitempty"`
-	// limits are the most that each copy can use. If left out, the limit of memory is what is requested, and CPU has none.
+	// limits are the most that each replica can use. If left out, the limit of memory is what is requested, and CPU has none.
 	// +optional
 	Limits *WebAppQuantities `json:"limits,omitempty"`
 }
@@ -166,18 +166,18 @@ type WebAppQuantities struct {
 // WebAppAutoscaling is how the number of Pods follows the load.
 // +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="min must not be more than max"
 type WebAppAutoscaling struct {
-	// min is the smallest number of copies.
+	// min is the smallest number of replicas.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +kubebuilder:default=1
 	// +optional
 	Min int32 `json:"min,omitempty"`
-	// max is the largest number of copies.
+	// max is the largest number of replicas.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +required
 	Max int32 `json:"max"`
-	// targetCPU is the average CPU to aim for, in percent of what the copies request.
+	// targetCPU is the average CPU to aim for, in percent of what the replicas request.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +kubebuilder:default=80
@@ -187,10 +187,10 @@ type WebAppAutoscaling struct {
 
 // WebAppProbes tell whether the application works.
 type WebAppProbes struct {
-	// readiness: a copy that fails this check gets no requests.
+	// readiness: a replica that fails this check gets no requests.
 	// +optional
 	Readiness *WebAppProbe `json:"readiness,omitempty"`
-	// liveness: a copy that fails this check is restarted.
+	// liveness: a replica that fails this check is restarted.
 	// +optional
 	Liveness *WebAppProbe `json:"liveness,omitempty"`
 	// startup: the other two checks wait until this one succeeds for the first time. If left out, it is the check of readiness, for up to five minutes.

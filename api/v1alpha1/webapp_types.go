@@ -92,6 +92,9 @@ type WebAppRevision struct {
 	Created metav1.Time `json:"created"`
 	// available is how many of its Pods serve.
 	Available int32 `json:"available"`
+	// neverAvailable is true while none of its Pods has served: there is nothing to go back to.
+	// +optional
+	NeverAvailable bool `json:"neverAvailable,omitempty"`
 }
 
 // WebAppBound are connection details in use.
@@ -134,7 +137,7 @@ type WebAppBound struct {
 // +kubebuilder:printcolumn:name="Serving",type=string,JSONPath=`.status.image`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Web app"
-// +kubebuilder:metadata:annotations="portico.dev/says={image}|autoscaling?with as many copies as the load needs / replicas=1?one copy / {replicas} copies|listening on port {port}|expose?at a hostname of your team / inside the cluster only"
+// +kubebuilder:metadata:annotations="portico.dev/says={image}|autoscaling?with as many replicas as the load needs / replicas=1?one replica / {replicas} replicas|listening on port {port}|expose?at a hostname of your team / inside the cluster only"
 // +kubebuilder:metadata:annotations="portico.dev/icon=app"
 // +kubebuilder:metadata:annotations="portico.dev/form=image,replicas,port,env,bindings,expose"
 // +kubebuilder:metadata:annotations="portico.dev/order=value,valueFrom,secretRef,configMapRef,secretKeyRef,configMapKeyRef,kind,name,access,key,prefix,files,folder,onChange,resources,requests,limits,cpu,memory,autoscaling,min,max,targetCPU,probes,readiness,liveness,startup,path,periodSeconds,timeoutSeconds,failureThreshold,envFrom,command,args,imagePullSecrets,identity"

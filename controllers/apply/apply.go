@@ -121,8 +121,8 @@ func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 	if err != nil {
 		return fmt.Errorf("delete the %s: %w", d.String(), err)
 	}
-	o.pass.RecordPlan(engine.PlannedAction{Name: "Delete " + d.kind, Why: "not asked for any more"})
-	o.pass.Normal(v1alpha1.ReasonRemoved, "Delete"+d.kind, "the %s, which is not asked for any more", d.String())
+	o.pass.RecordPlan(engine.PlannedAction{Name: "Delete " + d.kind, Why: "the spec no longer asks for it"})
+	o.pass.Normal(v1alpha1.ReasonRemoved, "Delete"+d.kind, "the %s, which the spec no longer asks for", d.String())
 	return nil
 }
 

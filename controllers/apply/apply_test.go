@@ -142,7 +142,7 @@ func TestWhatIsNotDeclaredAnyMoreGoes(t *testing.T) {
 	if is := b.read(); is.Annotations["note"] != "" || is.AutomountServiceAccountToken != nil {
 		t.Errorf("it still has %+v", is)
 	}
-	if told := b.pass.Strings(); len(told) != 1 || !strings.Contains(told[0], "what is not asked for any more") {
+	if told := b.pass.Strings(); len(told) != 1 || !strings.Contains(told[0], "what the spec no longer asks for") {
 		t.Errorf("told %q", told)
 	}
 }

@@ -72,7 +72,7 @@ func (d declaration) diff(live client.Object) ([]string, error) {
 		}
 	}
 	if old := live.GetAnnotations()[AnnotationApplied]; d.hash != "" && old != d.hash && len(c.diffs) == 0 {
-		c.diffs = append(c.diffs, "what is not asked for any more")
+		c.diffs = append(c.diffs, "what the spec no longer asks for")
 	}
 	return c.diffs, nil
 }

@@ -47,9 +47,9 @@ var advices = map[errorClass]advice{
 const (
 	subscribe  = "The account is not subscribed to this service of AWS, or was opened a short while ago: ask a platform admin to activate the service in AWS, and if the account is new to complete its sign-up" + byItself
 	askSupport = ": ask a platform admin to take it up with AWS Support" + byItself
-	keyOff     = "The KMS key is disabled, or about to be deleted: ask the owner of the key to enable it, or name another key in the spec; Portico tries again at once after an edit, and by itself at least every 5 minutes"
-	keyGone    = "AWS does not find the KMS key in this region, or does not let the provider's identity see it: name another key in the spec, or ask a platform admin to check the key's policy; Portico tries again at once after an edit"
-	keyUsage   = "The KMS key is not one for this use: name a symmetric key for encryption in the spec; Portico tries again at once after an edit"
+	keyOff     = "The KMS key is disabled, or about to be deleted: ask the owner of the key to enable it, or name another key (databases and machines take one only before they are created); Portico tries again at once after an edit, and by itself at least every 5 minutes"
+	keyGone    = "AWS does not find the KMS key in this region, or does not let the provider's identity see it: name another key (databases and machines take one only before they are created), or ask a platform admin to check the key's policy; Portico tries again at once after an edit"
+	keyUsage   = "The KMS key is not one for this use: name a symmetric key for encryption (databases and machines take one only before they are created); Portico tries again at once after an edit"
 	fewerTags  = "AWS takes 50 tags of a resource, those of Portico and of the provider included: leave some out of spec.tags, or ask a platform admin to set fewer for all; Portico tries again at once after an edit"
 	tagPolicy  = "The organization's tag policy does not allow these tags: change spec.tags, or ask a platform admin what the policy asks for; Portico tries again at once after an edit"
 )
@@ -99,7 +99,7 @@ func adviceFor(err error) (advice, bool) {
 		a.reason = v1alpha1.ReasonRegionNotEnabled
 	case ok && class == regionOff:
 		return advice{reason: v1alpha1.ReasonRegionNotEnabled, text: fmt.Sprintf(
-			"The region %s is not enabled in account %s: ask a platform admin to enable it in AWS, or choose another region", region.region, region.account) + byItself}, true
+			"The region %s is not enabled in account %s: ask a platform admin to enable it in AWS, or choose another region, while nothing is created", region.region, region.account) + byItself}, true
 	case ok && class == badCredentials:
 		a.text = fmt.Sprintf("AWS does not accept the provider's credentials in the region %s: ask a platform admin to renew them, or to enable the region in the account, for AWS has it off by default",
 			region.region) + byItself

@@ -28,7 +28,7 @@ func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMeta
 	case err != nil:
 		return err
 	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s can no longer use the AWS account %s; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
+	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s can no longer use the AWS account %s; ask a platform admin to allow it again; or request a new object in another one", u.Namespace, p.Name)
 }
 
 // AllowsNamespace reports whether a namespace with these labels may use the provider. No selector means no namespace.
@@ -51,7 +51,7 @@ func providerNotFound(u ProviderUse) error {
 	if u.Platform {
 		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s, which Portico itself needs for this: ask a platform admin to create it", u.Provider)
 	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace", u.Provider, u.Namespace)
+	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace there and in its Team", u.Provider, u.Namespace)
 }
 
 func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav1.PartialObjectMetadata, error) {

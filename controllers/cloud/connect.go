@@ -54,9 +54,17 @@ func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (
 func useOf(kind string, obj external.Object) ProviderUse {
 	spec, status := obj.AWS()
 	return ProviderUse{
-		Kind: kind, Namespace: obj.GetNamespace(), Provider: spec.ProviderRef.Name, Region: cmp.Or(status.Region, spec.Region),
+		Kind: kind, Namespace: obj.GetNamespace(), Provider: spec.ProviderRef.Name, Region: regionOf(spec, status),
 		AccountID: status.AccountID, HasResources: status.ARN != "", Deleting: !obj.GetDeletionTimestamp().IsZero(),
 	}
+}
+
+// regionOf returns the region that something is reserved in, else the one that the spec asks for.
+func regionOf(spec *v1alpha1.AWSSpec, status *v1alpha1.AWSStatus) string {
+	if status.AccountID == "" && status.ARN == "" {
+		return spec.Region
+	}
+	return cmp.Or(status.Region, spec.Region)
 }
 
 // OpenFor opens a session for what is no resource of AWS itself.

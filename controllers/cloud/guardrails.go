@@ -62,7 +62,7 @@ func (s *Session) teamName() string { return v1alpha1.KindTeam + " " + s.Team.Na
 
 // NotAllowed says that something breaks a guardrail, in the words of package guardrails.
 func NotAllowed(what, rule, by, allows string) error {
-	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s is not allowed; spec.guardrails.%s of %s allows %s. Nothing was changed. Choose something else, or ask a platform admin to change the rule", what, rule, by, allows)
+	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s is not allowed: %s allows %s, by spec.guardrails.%s. Nothing was changed. Choose something else, or ask a platform admin to change the rule", what, by, allows, rule)
 }
 
 // keeper keeps keys of tags for the platform.

@@ -49,7 +49,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // A refusal in a region that accounts have to enable says so if that is what it is: STS refuses the credentials there, and takes them
 // in the provider's region.
 func TestARegionThatIsOffIsToldFromABadKey(t *testing.T) {
-	const off = "The region eu-south-1 is not enabled in account 111122223333: ask a platform admin to enable it in AWS, or choose another region"
+	const off = "The region eu-south-1 is not enabled in account 111122223333: ask a platform admin to enable it in AWS, or choose another region, while nothing is created"
 	for name, row := range map[string]struct {
 		home, region string
 		world        *world

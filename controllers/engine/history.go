@@ -97,6 +97,11 @@ func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1
 
 // notesOf returns what is known about the change to the generation of obj; nil if obj is not the latest, so that this cannot be said.
 func (h *History) notesOf(ctx context.Context, kind string, obj Object) (map[string]string, error) {
+	notes := notedByAdmission(obj)
+	if notes != nil && obj.GetGeneration() == 1 {
+		notes[v1alpha1.AnnotationChangedAt] = obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
+		return notes, nil
+	}
 	managed := obj.GetManagedFields()
 	if len(managed) == 0 {
 		live := &metav1.PartialObjectMetadata{}
@@ -109,27 +114,58 @@ func (h *History) notesOf(ctx context.Context, kind string, obj Object) (map[str
 		}
 		managed = live.GetManagedFields()
 	}
-	notes, who := map[string]string{}, changedBy(obj)
+	last, scaled := lastOfSpec(managed)
+	return notesBy(obj, notes, last, scaled), nil
+}
+
+// notesBy returns what is known of the change to the generation of obj by its managed fields; notes are those of admission, nil for none.
+func notesBy(obj Object, notes map[string]string, last *metav1.ManagedFieldsEntry, scaled bool) map[string]string {
+	if notes != nil { // it knows all but when
+		if last != nil {
+			notes[v1alpha1.AnnotationChangedAt] = last.Time.UTC().Format(time.RFC3339)
+		}
+		return notes
+	}
+	notes = map[string]string{}
+	who := changedBy(obj)
 	if who != "" {
 		notes[v1alpha1.AnnotationChangedBy] = who
 	}
-	if last, scaled := lastOfSpec(managed); last != nil && (who != "" || !scaled) {
+	if last != nil && (who != "" || !scaled) {
 		notes[v1alpha1.AnnotationChangedAt] = last.Time.UTC().Format(time.RFC3339)
 		if last.Manager != "" {
 			notes[v1alpha1.AnnotationChangedWith] = last.Manager
 		}
 	}
-	return notes, nil
+	return notes
+}
+
+// notedByAdmission returns what admission noted of the change to the generation of obj; nil unless it knows who made it, and with what. It
+// does not know when. Managed fields would not tell who took a field away.
+func notedByAdmission(obj client.Object) map[string]string {
+	by, with := obj.GetAnnotations()[v1alpha1.AnnotationChangedBy], obj.GetAnnotations()[v1alpha1.AnnotationChangedWith]
+	if !stamped(obj) || by == "" || with == "" {
+		return nil
+	}
+	return map[string]string{
+		v1alpha1.AnnotationChangedBy: by, v1alpha1.AnnotationChangedWith: with,
+		v1alpha1.AnnotationChangedGeneration: strconv.FormatInt(obj.GetGeneration(), 10),
+	}
+}
+
+// stamped reports whether admission has noted who made the generation of obj.
+func stamped(obj client.Object) bool {
+	return obj.GetAnnotations()[v1alpha1.AnnotationChangedGeneration] == strconv.FormatInt(obj.GetGeneration(), 10)
 }
 
 // changedBy returns who made the generation of obj, "" if that is not known. Who requested it made the first, also where admission did not stamp
 // changes yet.
 func changedBy(obj client.Object) string {
-	notes, generation := obj.GetAnnotations(), strconv.FormatInt(obj.GetGeneration(), 10)
+	notes := obj.GetAnnotations()
 	switch {
-	case notes[v1alpha1.AnnotationChangedGeneration] == generation:
+	case stamped(obj):
 		return notes[v1alpha1.AnnotationChangedBy]
-	case generation == "1":
+	case obj.GetGeneration() == 1:
 		return notes[v1alpha1.AnnotationRequestedBy]
 	}
 	return ""

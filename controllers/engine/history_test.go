@@ -202,6 +202,14 @@ func TestOfTwoChangesWithinASecondTheWayIsNotKnown(t *testing.T) {
 	if obj.ManagedFields[1].Manager != "kubectl-edit" {
 		t.Error("the object itself was changed")
 	}
+	obj.Generation, obj.Annotations[v1alpha1.AnnotationChangedWith] = 3, "portico-portal"
+	obj.Annotations[v1alpha1.AnnotationChangedGeneration] = "3"
+	if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.revisions()[3].Annotations; got[v1alpha1.AnnotationChangedWith] != "portico-portal" || got[v1alpha1.AnnotationChangedGeneration] != "3" {
+		t.Errorf("admission has noted the way: %v", got)
+	}
 }
 
 func TestWhatTheCacheDoesNotHaveIsAsked(t *testing.T) {

@@ -46,6 +46,14 @@ const (
 	Offered
 )
 
+// Noted returns a name that the status has, while something is reserved by it: what was not made may be asked for by another one.
+func Noted(status *v1alpha1.AWSStatus, name string) string {
+	if status.AccountID == "" && status.ARN == "" {
+		return ""
+	}
+	return name
+}
+
 // Adapter teaches one kind. T is the custom resource, S the adapter's type for the observed state.
 type Adapter[T Object, S any] interface {
 	// Observe reads and changes nothing. A nil state means that the resource is absent; an error never does.

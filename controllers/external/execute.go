@@ -207,8 +207,14 @@ func (r *reconciliation[T, S]) failed(create bool, a Action, err error) {
 	if r.recreating { // the next pass is a re-creation too
 		status.ARN = r.lostARN
 	}
-	if retrier, ok := r.Adapter.(Retrier[T]); ok && !r.recentlyChanged(status) {
+	if r.recentlyChanged(status) {
+		return
+	}
+	if retrier, ok := r.Adapter.(Retrier[T]); ok {
 		retrier.NextAttempt(r.obj)
+	}
+	if status.ARN == "" { // nothing was created, now or earlier: all of the spec can be edited again (ADR 68)
+		status.LastSyncTime, status.AccountID = nil, ""
 	}
 }
 

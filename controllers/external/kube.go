@@ -32,7 +32,7 @@ func (k Kube) SecretValue(ctx context.Context, namespace string, ref v1alpha1.Se
 }
 
 // ConfigMapValue returns one key of a ConfigMap in namespace.
-func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1.SecretKeyRef) (string, error) {
+func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1.ConfigMapKeyRef) (string, error) {
 	config := &corev1.ConfigMap{}
 	if err := k.get(ctx, "ConfigMap", v1alpha1.ReasonConfigMapNotFound, namespace, ref.Name, config); err != nil {
 		return "", err

@@ -35,7 +35,15 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 	if err := r.lostMarks(r.Adapter, r.obj, seen); err != nil {
 		return err
 	}
+	instead := "Choose another name"
+	if status.AccountID != "" { // it was about to be made when the other one came up
+		instead = "Delete this object and request another name"
+	}
+	adopt := "set spec.adoptionPolicy to Adopt and ask"
+	if spec.AdoptionPolicy == v1alpha1.AdoptionAdopt {
+		adopt = "ask"
+	}
 	return engine.Blocked(v1alpha1.ReasonAlreadyExists,
-		"a resource of this name exists and does not belong to this object; nothing was changed. Delete this object and request another name, or adopt it: set spec.adoptionPolicy to Adopt and ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
-		r.obj.GetNamespace(), r.obj.GetName())
+		"a resource of this name exists and does not belong to this object; nothing was changed. %s, or adopt it: %s somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
+		instead, adopt, r.obj.GetNamespace(), r.obj.GetName())
 }

@@ -69,15 +69,16 @@ func TestARefusedCreationChangesNothing(t *testing.T) {
 	b := bucket()
 	for try := range 3 {
 		var during *metav1.Time
-		pass := engine.NewPass(func(context.Context) error { during = b.Status.LastSyncTime; return nil })
+		var reserved string
+		pass := engine.NewPass(func(context.Context) error { during, reserved = b.Status.LastSyncTime, b.Status.AccountID; return nil })
 		if err := work.Reconcile(t.Context(), b, pass); reasonOf(err) != "AccessDenied" {
 			t.Fatal(err)
 		}
-		if b.Status.LastSyncTime != nil {
-			t.Errorf("try %d: lastSyncTime %v though nothing was changed", try, b.Status.LastSyncTime)
+		if b.Status.LastSyncTime != nil || b.Status.AccountID != "" { // region and account can be corrected
+			t.Errorf("try %d: lastSyncTime %v, account %q though nothing was changed", try, b.Status.LastSyncTime, b.Status.AccountID)
 		}
-		if during == nil {
-			t.Errorf("try %d was not written down before it was made", try)
+		if during == nil || reserved == "" {
+			t.Errorf("try %d was not written down before it was made: %v, account %q", try, during, reserved)
 		}
 		b.Status.ObservedGeneration = b.Generation // as the engine notes the refusal
 		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: "AccessDenied"})
@@ -107,12 +108,12 @@ func TestANewTokenIsForRefusedCreationsOnly(t *testing.T) {
 		stamped  bool
 	}{
 		"refused":                                  {denied, bucket(), 1, false},
-		"refused, long after a lost answer":        {denied, bucket(stampedAt(1000 - 91)), 1, true},
+		"refused, long after a lost answer":        {denied, bucket(stampedAt(1000 - 91)), 1, false},
 		"refused, a moment after a lost answer":    {denied, bucket(young), 0, true},
 		"within the time that the note went ahead": {denied, bucket(stampedAt(1000 - 89)), 0, true},
 		"no answer":                                {lost, bucket(), 0, true},
 		"no answer yet":                            {engine.Wait("Throttled", time.Second, "slow"), bucket(), 0, true},
-		"the token is used up":                     {unclear, bucket(stampedAt(1000 - 91)), 1, true},
+		"the token is used up":                     {unclear, bucket(stampedAt(1000 - 91)), 1, false},
 		"it may be by one that got through":        {unclear, bucket(young), 0, true},
 	} {
 		w := &retrying{refusing: refusing{with: row.with}}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -54,13 +55,23 @@ func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, de
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: BindingName(kind, obj)},
 		Type:       corev1.SecretType("servicebinding.io/" + details["type"]),
 		Data:       data(details),
-	})
+	}, !hasPublished(obj))
 	if err != nil {
 		return nil, err
 	}
 	return &v1alpha1.Binding{
 		Name: secret.Name, ResourceVersion: secret.ResourceVersion, Keys: slices.Sorted(maps.Keys(secret.Data)),
 	}, nil
+}
+
+// hasPublished reports whether the status of obj names its binding Secret.
+func hasPublished(obj client.Object) bool {
+	resource, ok := obj.(Object)
+	if !ok {
+		return true
+	}
+	_, status := resource.AWS()
+	return status.Binding != nil
 }
 
 // Published returns the content of obj's binding Secret; empty if there is none.
@@ -74,7 +85,7 @@ func (s Secrets) Store(ctx context.Context, kind string, obj client.Object, purp
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)},
 		Type:       corev1.SecretTypeOpaque,
 		Data:       data(values),
-	})
+	}, false)
 	return err
 }
 
@@ -110,8 +121,15 @@ func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name 
 	return secret, nil
 }
 
-// write makes want's data the content of obj's Secret of that name, and writes only if it differs.
-func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want *corev1.Secret) (*corev1.Secret, error) {
+// write makes want's data the content of obj's Secret of that name, and writes only if it differs. One that is likely not to be there is
+// created without a look before.
+func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want *corev1.Secret, likelyNew bool) (*corev1.Secret, error) {
+	if likelyNew {
+		made := want.DeepCopy()
+		if err := s.create(ctx, obj, made); !apierrors.IsAlreadyExists(err) {
+			return made, err
+		}
+	}
 	secret, err := s.read(ctx, kind, obj, want.Name)
 	if err != nil {
 		return nil, err

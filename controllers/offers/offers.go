@@ -50,6 +50,8 @@ type Field struct {
 	Reference string
 	// Many says that the field has a list of values.
 	Many bool
+	// Whole says that the list has all that there is: what it lacks cannot be used.
+	Whole bool
 }
 
 // Fields are those of one kind, by their names in spec.

@@ -72,6 +72,9 @@ func (h handlers) routes() http.Handler {
 	})
 }
 
+// DatabasesOff says why no users are made in databases.
+const DatabasesOff = "this is switched off: a platform admin has to give the operator RDS's certificates, with --database-ca-file"
+
 // PeopleOff says why nothing is done for people.
 const PeopleOff = "this is switched off: a platform admin has to tell the operator who signs people in, with --oidc-issuer-url and the flags beside it"
 

@@ -102,7 +102,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
 		answer, status, err = a.do(h, r, id)
 	}
 	told := asError(err)
-	record(h.log, r, a.name, id, asWhom(answer), told)
+	record(h.log, r, a.name, id, asWhom(r, answer), told)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if told != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // record logs what a person did, or was refused: the audit log of the operator. docs/audit.md lists the fields. There is no value and no
@@ -48,11 +49,14 @@ func claimed(r *http.Request, header string) string {
 	return identity.Clean(shorten(r.Header.Get(header)))
 }
 
-// asWhom returns whose password an answer shows: that of a person's own user, with what it may do, or the object's.
-func asWhom(answer any) string {
+// asWhom returns whose password an answer shows, or one that was refused would have shown: that of a person's own user, with what it may
+// do, or the object's.
+func asWhom(r *http.Request, answer any) string {
 	switch p, ok := answer.(operatorapi.Password); {
-	case !ok:
+	case !ok && r.PathValue("kind") == "":
 		return ""
+	case !ok && r.PathValue("kind") == v1alpha1.KindRDSInstance && !r.URL.Query().Has(operatorapi.AsMaster):
+		return "own"
 	case p.Access != "":
 		return "own " + p.Access
 	}

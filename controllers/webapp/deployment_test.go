@@ -101,7 +101,7 @@ func TestTheEnvironmentHasBindingsFirstAndTheSpecWins(t *testing.T) {
 		{Name: "ORDERS_ARN", Value: "mine"},
 		{Name: "EMPTY"},
 		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
-		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: key}},
+		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "s", Key: "k"}}},
 	}
 	app.Spec.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}}}
 	c := podOfApp(t, app, fromOrders).Containers[0]

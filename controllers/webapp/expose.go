@@ -101,7 +101,22 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 	case !r.address.Ready:
 		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
-	return "it answers at " + r.address.Hostname, nil
+	return r.answers(ctx)
+}
+
+// answers tells whether a request that comes by the hostname meets a Pod: without one the load balancer answers 503.
+func (r *reconciliation) answers(ctx context.Context) (string, error) {
+	state, err := r.observe(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case state.deployment.Status.AvailableReplicas > 0:
+		return "it answers at " + r.address.Hostname, nil
+	case state.deployment.UID != "" && state.wantedReplicas() == 0:
+		return r.address.Hostname + " leads to it, and no replica is asked for: every request is answered with 503", nil
+	}
+	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, watchFallback, "%s leads to it; it answers as soon as a replica is available", r.address.Hostname)
 }
 
 // lookUpRoute reads the address and the route where this pass has not come to the step that keeps them.

@@ -94,7 +94,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 				w.Bound = leaving
 				l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1})
 			},
-			"BindingNotFound", url, answers, "False RollingOut 0 of 1 replica available", "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+			"BindingNotFound", url, "False MinimumReplicasUnavailable shop.example.com leads to it; it answers as soon as a replica is available", "False RollingOut 0 of 1 replica available", "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"a binding is being deleted while another image is asked for": {
 			func(l *life, w *webapp.Reconciler) {

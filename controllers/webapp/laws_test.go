@@ -175,7 +175,7 @@ func everything(s *v1alpha1.WebAppSpec) {
 		{Name: "LEVEL", Value: "info"},
 		{Name: "EMPTY"},
 		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
-		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: key}},
+		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "settings", Key: "token"}}},
 	}
 	s.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}}}
 	s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}

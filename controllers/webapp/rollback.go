@@ -55,7 +55,7 @@ func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision,
 	}
 	for _, r := range app.Status.Revisions {
 		switch {
-		case wish == v1alpha1.RollbackPrevious && r.Image != app.Spec.Image:
+		case wish == v1alpha1.RollbackPrevious && r.Image != app.Spec.Image && !r.NeverAvailable:
 			return r, nil
 		case err == nil && r.Revision == number && r.Image == app.Spec.Image:
 			return r, fmt.Errorf("spec.image is already %s, the image of revision %d", r.Image, number)
@@ -66,5 +66,5 @@ func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision,
 	if err == nil {
 		return v1alpha1.WebAppRevision{}, fmt.Errorf("there is no revision %d any more; status.revisions lists those that can be gone back to", number)
 	}
-	return v1alpha1.WebAppRevision{}, errors.New("there is no earlier revision with another image")
+	return v1alpha1.WebAppRevision{}, errors.New("there is no earlier revision with another image that has served")
 }

@@ -94,7 +94,7 @@ func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 	s, d := &r.app.Status, &state.deployment.Status
 	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
-	s.Image, s.Revisions = state.servingImage(), state.revisions()
+	s.Image, s.Revisions = state.servingImage(), state.revisions(s.Revisions)
 	s.URL = r.url(pass)
 	wanted := replicasOf(r.app)
 	if state.deployment.UID != "" {

@@ -126,8 +126,9 @@ func (s runtimeState) servingImage() string {
 	return ""
 }
 
-// revisions returns the history. A version that is not numbered yet is left out.
-func (s runtimeState) revisions() []v1alpha1.WebAppRevision {
+// revisions returns the history. A version that is not numbered yet is left out. before is what was known of it: the cluster does
+// not remember which versions served.
+func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.WebAppRevision {
 	var all []v1alpha1.WebAppRevision
 	for i := range s.sets {
 		set := &s.sets[i]
@@ -135,11 +136,23 @@ func (s runtimeState) revisions() []v1alpha1.WebAppRevision {
 		if n == 0 || slices.ContainsFunc(all, func(r v1alpha1.WebAppRevision) bool { return r.Revision == n }) {
 			continue
 		}
-		all = append(all, v1alpha1.WebAppRevision{
+		r := v1alpha1.WebAppRevision{
 			Revision: n, Image: imageOf(&set.Spec.Template.Spec), Created: set.CreationTimestamp, Available: set.Status.AvailableReplicas,
-		})
+		}
+		r.NeverAvailable = r.Available == 0 && neverSeen(r, before, len(all) == 0)
+		all = append(all, r)
 	}
 	return all
+}
+
+// neverSeen reports whether no Pod of a version has been seen to serve. A version that goes back gets another number and
+// keeps its ReplicaSet. Only the newest one can be new to us: of older ones that we do not know, nothing is said.
+func neverSeen(r v1alpha1.WebAppRevision, before []v1alpha1.WebAppRevision, newest bool) bool {
+	i := slices.IndexFunc(before, func(b v1alpha1.WebAppRevision) bool { return b.Image == r.Image && b.Created.Equal(&r.Created) })
+	if i < 0 {
+		return newest
+	}
+	return before[i].NeverAvailable
 }
 
 func imageOf(pod *corev1.PodSpec) string {

@@ -94,12 +94,50 @@ func TestServingIsTheNewestVersionWithAPodThatServes(t *testing.T) {
 func TestTheHistoryHasEveryNumberedVersionOnce(t *testing.T) {
 	p := pictureOf(version("c", 3, "three", 1), version("c2", 3, "twice", 0), version("a", 1, "one", 0), version("new", 0, "four", 0))
 	var got []v1alpha1.WebAppRevision
-	for _, r := range p.revisions() {
+	for _, r := range p.revisions(nil) {
 		r.Created = metav1.Time{}
 		got = append(got, r)
 	}
 	if want := []v1alpha1.WebAppRevision{{Revision: 3, Image: "three", Available: 1}, {Revision: 1, Image: "one"}}; !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAVersionThatNeverServedIsRemembered(t *testing.T) {
+	old, broken := version("a", 1, "one", 0), version("b", 2, "broken", 0)
+	at := func(sets ...appsv1.ReplicaSet) []appsv1.ReplicaSet {
+		for i := range sets {
+			sets[i].CreationTimestamp = metav1.Unix(int64(len(sets[i].Name)+int(sets[i].Name[0])), 0)
+		}
+		return sets
+	}
+	never := func(all []v1alpha1.WebAppRevision) (numbers []int64) {
+		for _, r := range all {
+			if r.NeverAvailable {
+				numbers = append(numbers, r.Revision)
+			}
+		}
+		return numbers
+	}
+	before := pictureOf(at(broken, old)...).revisions(nil)
+	if got := never(before); !slices.Equal(got, []int64{2}) {
+		t.Fatalf("with no memory only the newest is said never to have served: %v", got)
+	}
+	later := pictureOf(at(version("c", 3, "good", 1), broken, old)...).revisions(before)
+	if got := never(later); !slices.Equal(got, []int64{2}) {
+		t.Errorf("it is forgotten when the next one comes: %v", got)
+	}
+	again := pictureOf(at(version("a", 4, "one", 0), version("c", 3, "good", 1), broken)...).revisions(later)
+	if got := never(again); !slices.Equal(got, []int64{2}) {
+		t.Errorf("what served and gets another number: %v", got)
+	}
+	mended := pictureOf(at(version("b", 5, "broken", 1), version("c", 3, "good", 0))...).revisions(again)
+	if got := never(mended); len(got) != 0 {
+		t.Errorf("it serves now: %v", got)
+	}
+	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Image: "good"}, Status: v1alpha1.WebAppStatus{Revisions: later}}
+	if r, err := rollbackTarget(app, v1alpha1.RollbackPrevious); err != nil || r.Image != "one" {
+		t.Errorf("the previous one is that which served: %v %v", r, err)
 	}
 }
 
@@ -139,7 +177,7 @@ func TestRollbackTarget(t *testing.T) {
 		}
 	}
 	app.Status.Revisions = app.Status.Revisions[:1]
-	if _, err := rollbackTarget(app, "previous"); err == nil || err.Error() != "there is no earlier revision with another image" {
+	if _, err := rollbackTarget(app, "previous"); err == nil || err.Error() != "there is no earlier revision with another image that has served" {
 		t.Errorf("without a history: %v", err)
 	}
 }

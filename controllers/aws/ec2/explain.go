@@ -24,37 +24,44 @@ func explain(err error) error {
 	return cloud.Explain(err)
 }
 
-// renew is what remains of a choice that is immutable.
-const renew = "; nothing was launched. Delete this object and request a new one with another "
+// another says how to come by another choice: by an edit, until an instance was launched once; then by a new object.
+func another(obj *v1alpha1.EC2Instance) string {
+	if obj.Status.ARN == "" && obj.Status.InstanceID == "" {
+		return "choose another "
+	}
+	return "delete this object and request a new one with another "
+}
 
-// explainLaunch says what of the spec a launch failed for. What is immutable can only be requested again, or be made true.
-func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
+// explainLaunch says what of the spec a launch failed for.
+func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
+	s, or := &obj.Spec, another(obj)
+	renew := "; nothing was launched. " + strings.ToUpper(or[:1]) + or[1:]
 	switch {
 	case cloud.IsRegionOff(err):
 		return cloud.Explain(err)
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is not shared with this account%simage that is, or have this one shared", imageOf(s), renew)
 	case cloud.HasCode(err, "OptInRequired"):
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is a product of AWS Marketplace whose terms this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS Marketplace, or delete this object and request a new one with another image", imageOf(s))
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is a product of AWS Marketplace whose terms this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS Marketplace, or %simage", imageOf(s), or)
 	}
 	for _, known := range []struct{ code, text string }{
 		{"InvalidAMIID.", "there is no image " + imageOf(s) + " in " + region + " that this account may use" + renew + "image"},
-		{"InvalidKeyPair.", "there is no key pair " + s.KeyName + " in " + region + "; nothing was launched. Have it created there, or delete this object and request a new one with another keyName"},
+		{"InvalidKeyPair.", "there is no key pair " + s.KeyName + " in " + region + "; nothing was launched. Have it created there, or " + or + "keyName"},
 		{"InvalidSubnetID.", "there is no subnet " + s.SubnetID + " in " + region + renew + "subnetID"},
 		{"InvalidGroup", "EC2 does not find one of the security groups " + external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
 		{"InvalidSecurityGroupID", "EC2 does not find one of the security groups " + external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
 		{"InvalidSnapshot", "EC2 does not find a snapshot of blockDeviceMappings in " + region + renew + "snapshotID"},
 		{"InvalidUserData", "EC2 does not accept the user data" + renew + "userData"},
-		{"InsufficientFreeAddressesInSubnet", "the subnet has no free address; nothing was launched. Free one, or delete this object and request a new one with another subnetID"},
-		{"VPCIdNotSpecified", "the region " + region + " has no default network; nothing was launched. Delete this object and request a new one with a subnetID"},
-		{"MissingInput", "the region " + region + " has no default subnet; nothing was launched. Delete this object and request a new one with a subnetID"},
+		{"InsufficientFreeAddressesInSubnet", "the subnet has no free address; nothing was launched. Free one, or " + or + "subnetID"},
+		{"VPCIdNotSpecified", "the region " + region + " has no default network" + renew + "network by its subnetID"},
+		{"MissingInput", "the region " + region + " has no default subnet" + renew + "one by its subnetID"},
 	} {
 		if strings.HasPrefix(cloud.Code(err), known.code) {
 			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s", known.text)
 		}
 	}
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") {
-		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again by itself, at least every 5 minutes", s.InstanceType)
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType; or %ssubnetID; or wait: Portico tries again by itself, at least every 5 minutes", s.InstanceType, or)
 	}
 	return explain(err)
 }

@@ -24,7 +24,7 @@ func (i *instance) keepGuardrails(ctx context.Context, obj object, in *ec2.RunIn
 	}
 	out, err := i.svc.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{aws.ToString(in.ImageId)}})
 	if err != nil {
-		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
+		return explainLaunch(obj, i.session.Config.Region, err)
 	}
 	for n := range out.Images {
 		for _, rule := range rules {

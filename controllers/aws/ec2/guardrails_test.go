@@ -31,8 +31,8 @@ func TestALaunchKeepsGuardrails(t *testing.T) {
 		"of the account":            {brought(account, "", 8), owners("self"), nil, ""},
 		"of AWS":                    {brought("137112412989", "amazon", 8), owners("self", "amazon"), nil, ""},
 		"of a known account":        {brought("999999999999", "", 8), owners("999999999999"), nil, ""},
-		"of an unknown account":     {brought("888888888888", "", 8), owners("self", "amazon", "999999999999"), nil, "the image " + theImage + " of account 888888888888 is not allowed; spec.guardrails.allowedImageOwners of "},
-		"AWS needs its alias":       {brought("amazon", "", 8), owners("amazon"), nil, "allows amazon."},
+		"of an unknown account":     {brought("888888888888", "", 8), owners("self", "amazon", "999999999999"), nil, "the image " + theImage + " of account 888888888888 is not allowed: "},
+		"AWS needs its alias":       {brought("amazon", "", 8), owners("amazon"), nil, "allows amazon, by "},
 		"a small volume":            {brought(account, "", 20), small, nil, ""},
 		"a large volume":            {brought(account, "", 21), small, nil, "the volume /dev/xvda of the image " + theImage + " with 21 GiB is not allowed"},
 		"one that the spec resizes": {brought(account, "", 21), small, named, ""},
@@ -52,7 +52,7 @@ func TestALaunchKeepsGuardrails(t *testing.T) {
 				t.Errorf("%s by %s: %v, %d machines", name, by, err, len(f.machines))
 			}
 			if row.says != "" {
-				wantPause(t, err, "NotAllowed", row.says, " of "+by+" ")
+				wantPause(t, err, "NotAllowed", row.says, ": "+by+" allows ")
 			}
 		}
 	}

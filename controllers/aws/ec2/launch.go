@@ -38,7 +38,7 @@ func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
 			case isProfile(err):
 				return external.NotCreated(i.explainProfile(ctx, obj.Spec.IAMInstanceProfile))
 			case err != nil:
-				return withoutUserData(explainLaunch(&obj.Spec, i.session.Config.Region, err), aws.ToString(in.UserData))
+				return withoutUserData(explainLaunch(obj, i.session.Config.Region, err), aws.ToString(in.UserData))
 			}
 			for n := range out.Instances {
 				return i.recordLaunch(obj, stateOf(&out.Instances[n]))
@@ -104,7 +104,7 @@ func token(obj *v1alpha1.EC2Instance) string {
 
 func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (*ec2.RunInstancesInput, error) {
 	s := &obj.Spec
-	image, err := i.image(ctx, s)
+	image, err := i.image(ctx, obj)
 	if err == nil {
 		err = i.admitSources(ctx, obj, image)
 	}
@@ -157,14 +157,14 @@ func launchMetadata(m *v1alpha1.EC2MetadataOptions) *ec2types.InstanceMetadataOp
 var imageID = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
 
 // image returns the ID of the image to launch. What a parameter holds that is no image ID is nobody's to see.
-func (i *instance) image(ctx context.Context, s *v1alpha1.EC2InstanceSpec) (string, error) {
-	name := s.ImageSSMParameter
+func (i *instance) image(ctx context.Context, obj *v1alpha1.EC2Instance) (string, error) {
+	name := obj.Spec.ImageSSMParameter
 	if name == "" {
-		return s.ImageID, nil
+		return obj.Spec.ImageID, nil
 	}
 	out, err := i.svc.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 	if cloud.HasCode(err, "ParameterNotFound") || cloud.HasCode(err, "ParameterVersionNotFound") {
-		return "", engine.Blocked(v1alpha1.ReasonImageParameterNotFound, "there is no SSM parameter %s in %s; nothing was launched. Have it created there, or delete this object and request a new one with another imageSSMParameter or imageID", name, i.session.Config.Region)
+		return "", engine.Blocked(v1alpha1.ReasonImageParameterNotFound, "there is no SSM parameter %s in %s; nothing was launched. Have it created there, or %simageSSMParameter or imageID", name, i.session.Config.Region, another(obj))
 	}
 	if err != nil {
 		return "", cloud.Explain(err)
@@ -174,7 +174,7 @@ func (i *instance) image(ctx context.Context, s *v1alpha1.EC2InstanceSpec) (stri
 			return value, nil
 		}
 	}
-	return "", engine.Blocked(v1alpha1.ReasonImageParameterInvalid, "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or delete this object and request a new one with another imageSSMParameter or imageID", name)
+	return "", engine.Blocked(v1alpha1.ReasonImageParameterInvalid, "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or %simageSSMParameter or imageID", name, another(obj))
 }
 
 // longestUserData is EC2's limit, in bytes before encoding.

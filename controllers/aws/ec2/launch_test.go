@@ -55,7 +55,7 @@ func TestUserDataStaysASecret(t *testing.T) {
 	const secret = "#!/bin/sh\nexport TOKEN=open-sesame\n"
 	boot := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "boot"}, Data: map[string][]byte{"script": []byte(secret), "long": make([]byte, longestUserData+1)}}
 	script := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "boot"}, Data: map[string]string{"script": "echo"}}
-	from := func(secret, config *v1alpha1.SecretKeyRef) *v1alpha1.EC2Instance {
+	from := func(secret *v1alpha1.SecretKeyRef, config *v1alpha1.ConfigMapKeyRef) *v1alpha1.EC2Instance {
 		return objectOf(func(s *v1alpha1.EC2InstanceSpec) {
 			s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: secret, ConfigMapKeyRef: config}
 		})
@@ -67,14 +67,14 @@ func TestUserDataStaysASecret(t *testing.T) {
 	if f.last().user != encoded {
 		t.Errorf("user data %q", f.last().user)
 	}
-	other := from(nil, &v1alpha1.SecretKeyRef{Name: "boot", Key: "script"})
+	other := from(nil, &v1alpha1.ConfigMapKeyRef{Name: "boot", Key: "script"})
 	other.UID = "other"
 	launchOne(t, a, other)
 	if f.last().user != base64.StdEncoding.EncodeToString([]byte("echo")) {
 		t.Errorf("user data %q", f.last().user)
 	}
 	wantPause(t, a.launch(from(&v1alpha1.SecretKeyRef{Name: "none", Key: "x"}, nil)).Do(t.Context()), "SecretNotFound")
-	wantPause(t, a.launch(from(nil, &v1alpha1.SecretKeyRef{Name: "none", Key: "x"})).Do(t.Context()), "ConfigMapNotFound")
+	wantPause(t, a.launch(from(nil, &v1alpha1.ConfigMapKeyRef{Name: "none", Key: "x"})).Do(t.Context()), "ConfigMapNotFound")
 	wantPause(t, a.launch(from(&v1alpha1.SecretKeyRef{Name: "boot", Key: "long"}, nil)).Do(t.Context()), "UserDataTooLong", "16385", "16384")
 
 	third := from(&v1alpha1.SecretKeyRef{Name: "boot", Key: "script"}, nil)

@@ -23,9 +23,9 @@ var Offers = offers.Fields{
 	"instanceType":      {List: instanceTypes},
 	"imageID":           {List: ownImages, Reference: reference.Image},
 	"imageSSMParameter": {List: imageParameters},
-	"subnetID":          {List: offers.Subnets, Reference: reference.Subnet},
-	"securityGroupIDs":  {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},
-	"keyName":           {List: keyPairs, Reference: reference.KeyPair},
+	"subnetID":          {List: offers.Subnets, Reference: reference.Subnet, Whole: true},
+	"securityGroupIDs":  {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true, Whole: true},
+	"keyName":           {List: keyPairs, Reference: reference.KeyPair, Whole: true},
 }
 
 // typesPage is EC2's most: instance types in an answer.

@@ -56,7 +56,7 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.EC2Instance,
 		return reference.RefuseSnapshot(obj, id)
 	}
 	if err != nil {
-		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
+		return explainLaunch(obj, i.session.Config.Region, err)
 	}
 	for n := range out.Snapshots {
 		s := &out.Snapshots[n]
@@ -73,7 +73,7 @@ func (i *instance) admitImage(ctx context.Context, obj *v1alpha1.EC2Instance, re
 		return reference.Refuse(i.session, obj, []external.Reference{ref})
 	}
 	if err != nil {
-		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
+		return explainLaunch(obj, i.session.Config.Region, err)
 	}
 	for n := range out.Images {
 		image := &out.Images[n]

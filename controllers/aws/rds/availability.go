@@ -41,7 +41,7 @@ var brokenStates = []struct {
 	{"incompatible-parameters", v1alpha1.ReasonIncompatibleParameters, "the database does not start with its parameter group: correct the group, or set another dbParameterGroupName", true},
 	{"incompatible-network", v1alpha1.ReasonIncompatibleNetwork, "RDS cannot place the database in its network: check the subnet group, its free addresses and the VPC's DNS", false},
 	{"incompatible-option-group", v1alpha1.ReasonIncompatibleOptionGroup, "RDS cannot apply the option group: correct it in AWS", true},
-	{"incompatible-credentials", v1alpha1.ReasonIncompatibleCredentials, "the master user name or password does not fit the engine: choose others", true},
+	{"incompatible-credentials", v1alpha1.ReasonIncompatibleCredentials, "the master user name or password does not fit: choose another password, or delete this object and request a new one with another masterUsername", true},
 	{"incompatible-", v1alpha1.ReasonIncompatible, "RDS cannot run the database as it is: look at its events in AWS", false},
 	{"insufficient-capacity", v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
 }

@@ -40,7 +40,7 @@ const longestIdentifier = 63
 
 // identifier returns obj's in RDS. A generated one begins with a letter and has no two hyphens in a row, as RDS asks.
 func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
-	if name := cmp.Or(obj.Status.DBInstanceIdentifier, strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
+	if name := cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.DBInstanceIdentifier), strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
 		return name
 	}
 	return generatedIdentifier(i.session.Identity, obj)

@@ -26,9 +26,9 @@ const (
 var Offers = offers.Fields{
 	versionField:          {List: versions, By: []string{engineField}},
 	classField:            {List: classes, By: []string{engineField, versionField}},
-	"dbSubnetGroupName":   {List: subnetGroups, Reference: reference.SubnetGroup},
+	"dbSubnetGroupName":   {List: subnetGroups, Reference: reference.SubnetGroup, Whole: true},
 	parameterGroupPath:    {List: parameterGroups, By: []string{engineField}, Reference: reference.ParameterGroup},
-	"vpcSecurityGroupIDs": {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true},
+	"vpcSecurityGroupIDs": {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true, Whole: true},
 }
 
 // readVersions reads the versions of an engine, the newest first.

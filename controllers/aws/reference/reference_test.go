@@ -265,7 +265,7 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 		wide := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{}}}
 		err := admit(narrow, row.theirs)
 		wait, _ := engine.AsWait(err)
-		if said := "the " + row.kind + " " + row.theirs + " is not allowed; spec.guardrails." + row.list + " of Team growth allows "; err == nil || wait == nil || wait.Reason != v1alpha1.ReasonNotAllowed || !strings.HasPrefix(err.Error(), said) {
+		if said := "the " + row.kind + " " + row.theirs + " is not allowed: Team growth allows "; err == nil || !strings.Contains(err.Error(), ", by spec.guardrails."+row.list+".") || wait == nil || wait.Reason != v1alpha1.ReasonNotAllowed || !strings.HasPrefix(err.Error(), said) {
 			t.Errorf("%s %s: %v, want it refused as %q", row.kind, row.theirs, err, said)
 		}
 		for _, name := range row.ours {

@@ -44,7 +44,7 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 				s := &obj.Status
 				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is nothing of ours to look for
 				s.CreatedUnmarked = false
-				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Delete this object and request another bucketName, or none and Portico picks one", *t.bucket)
+				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Choose another bucketName, or leave it out, and Portico picks one", *t.bucket)
 			}
 			return b.explain(obj, err)
 		},

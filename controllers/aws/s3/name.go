@@ -11,6 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // name returns the name that obj's bucket has or will have. Once it is noted it stays.
@@ -19,7 +20,9 @@ func (b bucket) name(obj *v1alpha1.S3Bucket) string {
 }
 
 // given returns the name that is noted or asked for; empty: Portico picks it.
-func given(obj *v1alpha1.S3Bucket) string { return cmp.Or(obj.Status.BucketName, obj.Spec.BucketName) }
+func given(obj *v1alpha1.S3Bucket) string {
+	return cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.BucketName), obj.Spec.BucketName)
+}
 
 // tags returns those of obj's bucket. Where Portico picks the name and there is no such bucket yet, one of the name that earlier versions picked is obj's,
 // too: whoever retained it, keeps it or restores a cluster is not to get an empty one beside it.
@@ -77,13 +80,21 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	case cloud.IsDenied(err) && *b.former != "":
 		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the bucket %s is there, which an earlier version of Portico most likely made for this object, and the provider's identity lacks s3:GetBucketTagging for it; no other one was created. Ask a platform admin to attach %s, or request a bucket under another object's name", name, chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "" && b.isChosen(obj):
-		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging for it. Delete this object and request one without bucketName, and Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does not begin with %s needs %s", name, b.prefix(obj), chosenNames)
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging for it. %s without bucketName, and Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does not begin with %s needs %s", name, again(obj), b.prefix(obj), chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "":
-		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin whether the policy s3bucket.json (docs/iam) is attached, which allows names that begin with %s; or delete this object and request a bucketName of your own", name, b.prefix(obj))
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin whether the policy s3bucket.json (docs/iam) is attached, which allows names that begin with %s. %s with a bucketName of your own, if not", name, b.prefix(obj), again(obj))
 	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
-		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s. %s with another bucketName, or in that region", name, b.session.Config.Region, again(obj))
 	}
 	return b.explain(obj, err)
+}
+
+// again says how to ask for another name or region: by an edit, as long as nothing is reserved; then by a new object.
+func again(obj *v1alpha1.S3Bucket) string {
+	if obj.Status.AccountID == "" {
+		return "Change the spec: ask for the bucket"
+	}
+	return "Delete this object and request a new one"
 }
 
 // chosenNames is how admins find the policy that has no prefix.

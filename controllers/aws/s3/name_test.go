@@ -79,7 +79,7 @@ func TestABucketOfBeforeIsFoundByItsName(t *testing.T) {
 		{"the listing fails", formerBucket{answer: "AccessDenied", listing: "SlowDown"}, nil, "", "Throttled", 1, 1, nil},
 		{"the look fails", formerBucket{answer: "SlowDown"}, nil, formerName, "Throttled", 1, 0, nil},
 		{"a name is asked for", formerBucket{tags: ours}, func(b *v1alpha1.S3Bucket) { b.Spec.BucketName = "mine" }, "mine", "", 0, 0, nil},
-		{"a name is noted", formerBucket{tags: ours}, func(b *v1alpha1.S3Bucket) { b.Status.BucketName = "noted" }, "noted", "", 0, 0, nil},
+		{"a name is noted", formerBucket{tags: ours}, func(b *v1alpha1.S3Bucket) { b.Status.BucketName, b.Status.AccountID = "noted", "123456789012" }, "noted", "", 0, 0, nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			f, obj := &fakeS3{former: x.former}, object()

@@ -62,7 +62,7 @@ func newTopic(session *cloud.Session, api api, kube external.Kube) *topic {
 }
 
 func (t *topic) name(obj *v1alpha1.SNSTopic) string {
-	return t.Name(obj, cmp.Or(obj.Status.TopicName, obj.Spec.TopicName), longest, obj.Spec.FIFOTopic)
+	return t.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.TopicName), obj.Spec.TopicName), longest, obj.Spec.FIFOTopic)
 }
 
 // all returns the attributes of a topic, by the API reference of SetTopicAttributes, and its subscriptions.

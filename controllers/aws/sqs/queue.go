@@ -57,7 +57,7 @@ func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 }
 
 func (q *queue) name(obj *v1alpha1.SQSQueue) string {
-	return q.Name(obj, cmp.Or(obj.Status.QueueName, obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
+	return q.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.QueueName), obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
 }
 
 func (q *queue) arn(obj *v1alpha1.SQSQueue) string { return q.Session.ARN("sqs", q.name(obj)) }
