@@ -26,6 +26,7 @@ import (
 )
 
 func main() {
+	program.KeepHeapSmall()
 	program.Main("operator", run)
 }
 

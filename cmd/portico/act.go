@@ -18,16 +18,34 @@ type action struct {
 	kind              string // the only kind it is for, "" for all
 	annotation        string
 	value             func(now string) any // nil removes the annotation
+	idle              func(*object) string // why there is nothing to do, "" where there is; nil: there always is
 }
 
 func now(at string) any { return at }
 
 var actions = []action{
 	{verb: "reconcile", short: "Check and repair one resource now", done: "will be checked now", annotation: v1alpha1.AnnotationReconcileRequestedAt, value: now},
-	{verb: "pause", short: "Stop Portico from changing one resource; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }},
-	{verb: "resume", short: "Let Portico manage a paused resource again", done: "is managed by Portico again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }},
-	{verb: "keep", short: "Cancel a deletion that has not started in AWS", done: "will be kept: Portico creates it again for what stays in AWS", annotation: v1alpha1.AnnotationKeep, value: func(string) any { return "true" }},
-	{verb: "restart", short: "Replace the copies (Pods) of a web app one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
+	{verb: "pause", short: "Stop Portico from changing one resource; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }, idle: paused("true", "is paused already")},
+	{verb: "resume", short: "Let Portico manage a paused resource again", done: "is managed by Portico again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }, idle: paused("", "is not paused")},
+	{verb: "keep", short: "Cancel a deletion that has not started in AWS", done: "will be kept: Portico creates it again for what stays in AWS", annotation: v1alpha1.AnnotationKeep, value: func(string) any { return "true" }, idle: notDeleted},
+	{verb: "restart", short: "Replace the replicas of a web app one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
+}
+
+// paused returns idle of an action whose annotation has this value already; "" is none.
+func paused(is, why string) func(*object) string {
+	return func(o *object) string {
+		if o.GetAnnotations()[v1alpha1.AnnotationPaused] != is {
+			return ""
+		}
+		return why
+	}
+}
+
+func notDeleted(o *object) string {
+	if o.GetDeletionTimestamp() != nil {
+		return ""
+	}
+	return "is not being deleted"
 }
 
 func (a *app) actCommands() []*cobra.Command {
@@ -50,6 +68,16 @@ func (a *app) act(ctx context.Context, act action, args []string) error {
 	t, err := a.targetOf(ctx, act.kind, args)
 	if err != nil {
 		return err
+	}
+	if act.idle != nil {
+		_, is, err := t.found(ctx)
+		if err != nil {
+			return err
+		}
+		if why := act.idle(is); why != "" {
+			a.say("%s%s %s: nothing was changed.", refOf(t.kind, t.name), inWords(t.namespace), why)
+			return nil
+		}
 	}
 	at := a.clock.Now().UTC().Format(time.RFC3339Nano)
 	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{act.annotation: act.value(at)}}}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,7 +162,7 @@ func (a *app) putAgain(ctx context.Context, t target, before *result, want *obje
 	var lost []string
 	for _, d := range catalog.Differences(&before.Object, &now.Object, next) {
 		if d.ChangedByThem() && !reflect.DeepEqual(d.Theirs, d.Mine) {
-			lost = append(lost, strings.Join(d.Path, "."))
+			lost = append(lost, d.At())
 		}
 	}
 	if len(lost) > 0 {

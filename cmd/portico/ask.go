@@ -44,13 +44,21 @@ func (a *app) line(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// confirmed asks whether to go on; anything but yes is an error.
+// confirmed asks whether to go on, until the answer is yes or no; no is an error.
 func (a *app) confirmed(ctx context.Context) error {
-	typed, err := a.line(ctx, "Type yes to go on: ")
-	if err == nil && typed != "yes" {
-		err = errors.New("that is not yes: nothing was changed")
+	for {
+		typed, err := a.line(ctx, "Type yes to go on: ")
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(typed) {
+		case "yes", "y":
+			return nil
+		case "no", "n", "":
+			return errors.New("that is not yes: nothing was changed")
+		}
+		a.say("Type yes, or no to change nothing.")
 	}
-	return err
 }
 
 // question is something that a person is asked for.

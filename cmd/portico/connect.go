@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ user, which is for owners. The password is passed by the environment or a file t
 token must be five minutes old at most: sign in again with portico login.
 
 Databases answer inside their network, unless they are publicly accessible: with a tunnel, such as ssh -L 5432:HOST:5432 BASTION, give
-its end as --address. Of other kinds, connect prints the address and a command of the AWS CLI to try.`,
+its end as --address. Of other kinds, connect prints the address, and a command of the AWS CLI to try; of a web app the URL.`,
 		Example: `  portico connect shop-db -n payments
   portico connect database/shop-db --address 127.0.0.1:5432
   portico connect shop-db --print
@@ -128,12 +129,21 @@ func (a *app) reachable(ctx context.Context, args []string) (target, *object, er
 		if err != nil {
 			return t, nil, err
 		}
-		if !t.kind.Tells("binding") {
+		if !t.kind.Tells("binding") && !t.kind.Tells("url") {
 			return t, nil, usagef("there is nothing to connect to with %s", spoken.A(refOf(t.kind, t.name)))
 		}
 		return t.found(ctx)
 	}
-	return a.named(ctx, args[0], connectable)
+	t, obj, err := a.named(ctx, args[0], connectable)
+	if client.StatusOf(err) != http.StatusNotFound {
+		return t, obj, err
+	}
+	// An application is often named like its database, which comes first.
+	app, of, none := a.named(ctx, args[0], []string{v1alpha1.KindWebApp})
+	if none != nil {
+		return t, obj, err
+	}
+	return app, of, nil
 }
 
 // sayHow prints the address of what is no database, and a command to try.
@@ -147,6 +157,8 @@ func (a *app) sayHow(t target, obj *object) error {
 		command = "aws s3 ls " + shellWord("s3://"+status("bucketName"))
 	case v1alpha1.KindSNSTopic:
 		command = "aws sns publish --message hello --topic-arn " + shellWord(address)
+	case v1alpha1.KindWebApp:
+		address = status("url")
 	case v1alpha1.KindEC2Instance:
 		command = "aws ssm start-session --target " + shellWord(status("instanceID"))
 	}

@@ -57,7 +57,7 @@ func desk(t *testing.T, p *fake) (*terminal, *ran) {
 // alone makes the name that of a database only.
 func (f *fake) alone(database string) {
 	f.on("GET "+databases+"/db", 200, database, "ETag", etag)
-	for _, plural := range []string{"sqsqueues", "s3buckets", "snstopics", "ec2instances"} {
+	for _, plural := range []string{"sqsqueues", "s3buckets", "snstopics", "ec2instances", "webapps"} {
 		f.on("GET /namespaces/payments/"+plural+"/db", 404, noSuch)
 	}
 }
@@ -180,8 +180,16 @@ func TestWhatConnectPrints(t *testing.T) {
 	if _, said := term.run(1, "connect", "queue/jobs"); !strings.Contains(said, "has no address yet") {
 		t.Errorf("says %q", said)
 	}
-	if _, said := term.run(2, "connect", "app/shop"); !strings.Contains(said, "nothing to connect to") {
+	if _, said := term.run(2, "connect", "accessbinding/shop"); !strings.Contains(said, "nothing to connect to") {
 		t.Errorf("says %q", said)
+	}
+	p.on("GET "+databases+"/shop", 404, noSuch)
+	for _, plural := range []string{"sqsqueues", "s3buckets", "snstopics", "ec2instances"} {
+		p.on("GET /namespaces/payments/"+plural+"/shop", 404, noSuch)
+	}
+	p.on("GET /namespaces/payments/webapps/shop", 200, `{"kind": "WebApp", "metadata": {"name": "shop", "namespace": "payments"}, "status": {"url": "https://shop.example.com"}}`, "ETag", etag)
+	if out, said := term.run(0, "connect", "shop"); out != "https://shop.example.com\n" || said != "" {
+		t.Errorf("prints %q, says %q", out, said)
 	}
 }
 

@@ -54,7 +54,7 @@ func (a *app) described(ctx context.Context, args []string) (target, *object, er
 	}
 	t, obj, err := a.named(ctx, args[0], kinds)
 	if k, none := a.kindNamed(args[0]); err != nil && none == nil {
-		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", strings.ToLower(k.Title), k.Word())
+		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", k.Noun(), k.Word())
 	}
 	return t, obj, err
 }
@@ -166,9 +166,13 @@ func (a *app) versions(o *object) error {
 	if err != nil {
 		return err
 	}
-	t := a.table("VERSION", "IMAGE", "AGE", "COPIES")
+	t := a.table("VERSION", "IMAGE", "AGE", "AVAILABLE")
 	for _, r := range app.Status.Revisions {
-		t.add(strconv.FormatInt(r.Revision, 10), r.Image, a.since(r.Created.Time), strconv.FormatInt(int64(r.Available), 10))
+		available := strconv.FormatInt(int64(r.Available), 10)
+		if r.NeverAvailable {
+			available = "never"
+		}
+		t.add(strconv.FormatInt(r.Revision, 10), r.Image, a.since(r.Created.Time), available)
 	}
 	return t.section()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 )
 
@@ -60,7 +61,7 @@ func changedIn(all []client.PastVersion, i int) string {
 	}
 	fields := make([]string, 0, len(v.Changed))
 	for _, pointer := range v.Changed {
-		fields = append(fields, strings.ReplaceAll(strings.TrimPrefix(pointer, "/spec/"), "/", "."))
+		fields = append(fields, catalog.PointerAt(strings.TrimPrefix(pointer, "/spec")))
 	}
 	text := cmp.Or(strings.Join(fields, ", "), "nothing")
 	if missed := v.Generation - all[i+1].Generation - 1; missed > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 )
@@ -59,7 +60,7 @@ func wire(k catalog.Kind) client.Kind {
 }
 
 // refOf names an object for people: bucket reports.
-func refOf(k catalog.Kind, name string) string { return strings.ToLower(k.Title) + " " + clean(name) }
+func refOf(k catalog.Kind, name string) string { return k.Noun() + " " + clean(name) }
 
 // target is one object that the command line names.
 type target struct {
@@ -160,7 +161,7 @@ func (a *app) listKinds(ctx context.Context, format string) error {
 		if item.CanCreate != nil {
 			may = map[bool]string{true: "request it", false: "not request it"}[*item.CanCreate]
 		}
-		t.add(strings.ToLower(item.Title), item.Kind, strings.Join(item.ShortNames, ","), may, firstSentence(item.Help))
+		t.add(spoken.Lower(item.Title), item.Kind, strings.Join(item.ShortNames, ","), may, firstSentence(item.Help))
 	}
 	return t.write()
 }

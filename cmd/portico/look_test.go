@@ -59,7 +59,7 @@ func TestDescribingByNameAlone(t *testing.T) {
 	out, _ := term.run(0, "describe", "shop")
 	for _, want := range []string{
 		"Kind:            Web app (WebApp)", "Rolled out              waiting                    Not started yet.", "Ready                   done\n",
-		"VERSION   IMAGE    AGE   COPIES\n3         shop:2   60m   2\n2         shop:1   24h   0\n",
+		"VERSION   IMAGE    AGE   AVAILABLE\n3         shop:2   60m   2\n2         shop:1   24h   0\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %q: %s", want, out)

@@ -23,7 +23,9 @@ func (a *app) address() (string, error) {
 	}
 	server := cmp.Or(a.server, a.env("PORTICO_SERVER"), all.Current)
 	if server == "" {
-		return "", &session.NoLoginError{Server: "https://<your portal>", Why: "which portal? none is known yet"}
+		return "", &session.NoLoginError{
+			Why: "which portal? none is known yet", Instead: "run portico login https://<your portal>, or set PORTICO_SERVER",
+		}
 	}
 	return normal(server), nil
 }

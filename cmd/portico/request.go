@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -216,7 +215,7 @@ func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, erro
 		obj.SetName(args[1])
 	}
 	if obj.GetName() == "" {
-		return nil, k, usagef("give the %s a name, such as portico request %s reports", strings.ToLower(k.Title), strings.ToLower(k.Title))
+		return nil, k, usagef("give the %s a name, such as portico request %s reports", k.Noun(), k.Word())
 	}
 	return obj, k, nil
 }
@@ -232,7 +231,7 @@ func (a *app) requestable(name string) (catalog.Kind, error) {
 
 func requestable(k catalog.Kind) error {
 	if k.KeptBy != "" {
-		return usagef("%s cannot be requested: it is managed by %s", spoken.A(strings.ToLower(k.Title)), k.KeptBy)
+		return usagef("%s cannot be requested: it is managed by %s", spoken.A(k.Noun()), k.KeptBy)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (d *dialog) run(ctx context.Context, args []string) (err error) {
 
 func (d *dialog) aboutName() question {
 	return question{
-		name: "name", help: "How do you want to call the " + strings.ToLower(d.kind.Title) + "? Use lower-case letters, digits and hyphens.",
+		name: "name", help: "Name of the " + d.kind.Noun() + ": lower-case letters, digits and hyphens.",
 		wrong: func(answer string) string {
 			if len(validation.IsDNS1123Subdomain(answer)) > 0 {
 				return "Use lower-case letters, digits and hyphens, with a letter or digit at both ends."

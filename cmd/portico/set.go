@@ -88,7 +88,7 @@ func noField(k catalog.Kind, path, word string, fields []catalog.Field) error {
 		every.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 	}
 	if near := every.SuggestionsFor(word); len(near) > 0 {
-		return usagef("--set %s: %s has no field %s; did you mean %s?", path, spoken.A(strings.ToLower(k.Title)), word, orList(near))
+		return usagef("--set %s: %s has no field %s; did you mean %s?", path, spoken.A(k.Noun()), word, orList(near))
 	}
-	return usagef("--set %s: %s has no field %s; see portico kinds %s", path, spoken.A(strings.ToLower(k.Title)), word, k.Plural)
+	return usagef("--set %s: %s has no field %s; see portico kinds %s", path, spoken.A(k.Noun()), word, k.Plural)
 }

@@ -83,7 +83,7 @@ func TestSuspendingATeamIsConfirmed(t *testing.T) {
 		args        []string
 		code        int
 	}{
-		{"yes", "yes\n", true, nil, 0}, {"no", "no\n", true, nil, 1}, {"nobody is asked", "", false, []string{"--yes"}, 0}, {"nobody can be asked", "", false, nil, 2},
+		{"yes", "yes\n", true, nil, 0}, {"y", "what\nY\n", true, nil, 0}, {"no", "no\n", true, nil, 1}, {"nobody is asked", "", false, []string{"--yes"}, 0}, {"nobody can be asked", "", false, nil, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := growing(t)

@@ -20,15 +20,15 @@ func (a *app) scaleCommand() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "scale NAME NUMBER", Short: "Set how many copies (Pods) of a web app run", Args: words(2, 2),
+		Use: "scale NAME NUMBER", Short: "Set how many replicas of a web app run", Args: words(2, 2),
 		Long: `Scale changes spec.replicas of a web app, and nothing else. 0 stops the web app without deleting it. A web app with
-autoscaling decides by itself how many copies run: change its autoscaling with portico edit.`,
+autoscaling decides by itself how many replicas run: change its autoscaling with portico edit.`,
 		Example:           "  portico scale shop 3 -n payments\n  portico scale shop 0\n  portico scale shop 3 --wait",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.ParseInt(args[1], 10, 32)
 			if err != nil || n < 0 {
-				return usagef("%q is not a number of copies: give a whole number, such as 3", args[1])
+				return usagef("%q is not a number of replicas: give a whole number, such as 3", args[1])
 			}
 			t, changed, err := a.scale(cmd.Context(), args[0], n)
 			if err != nil || !wait {
@@ -37,7 +37,7 @@ autoscaling decides by itself how many copies run: change its autoscaling with p
 			return a.ready(cmd.Context(), t, changed, timeout)
 		},
 	}
-	a.waitFlags(cmd, &wait, &timeout, "wait until all copies run")
+	a.waitFlags(cmd, &wait, &timeout, "wait until all replicas run")
 	return cmd
 }
 
@@ -48,7 +48,7 @@ func (a *app) scale(ctx context.Context, name string, n int64) (target, *object,
 		return t, nil, err
 	}
 	if s := app.Spec.Autoscaling; s != nil {
-		return t, nil, hinted(fmt.Errorf("%s%s scales by itself, from %d to %d copies: nothing was changed", refOf(t.kind, t.name), inWords(t.namespace), max(s.Min, 1), s.Max),
+		return t, nil, hinted(fmt.Errorf("%s%s scales by itself, from %d to %d replicas: nothing was changed", refOf(t.kind, t.name), inWords(t.namespace), max(s.Min, 1), s.Max),
 			"Change spec.autoscaling with portico edit web-app "+clean(t.name)+".")
 	}
 	changed, err := t.objects().Patch(ctx, t.name, map[string]any{"spec": map[string]any{"replicas": n}}, client.PatchOptions{IfMatch: "*"})
@@ -60,32 +60,35 @@ func (a *app) scale(ctx context.Context, name string, n int64) (target, *object,
 	if app.Spec.Replicas != nil {
 		before = int64(*app.Spec.Replicas)
 	}
-	a.say("%s%s: copies %d → %d.", refOf(t.kind, t.name), inWords(t.namespace), before, n)
+	a.say("%s%s: replicas %d → %d.", refOf(t.kind, t.name), inWords(t.namespace), before, n)
 	return t, &changed.Object, nil
 }
 
 func (a *app) rollbackCommand() *cobra.Command {
 	var revision int64
+	var yes bool
 	cmd := &cobra.Command{
 		Use: "rollback NAME", Short: "Return a web app to the image of an earlier version", Args: words(1, 1),
 		Long: `Rollback sets spec.image of a web app to that of an earlier version: the last one with another image, or the one that
---to-revision names. portico describe web-app NAME lists the versions. Everything else in spec stays as it is.`,
+--to-revision names. portico describe web-app NAME lists the versions. Everything else in spec stays as it is. To return to a version
+that never became available it asks first.`,
 		Example:           "  portico rollback shop -n payments\n  portico rollback shop --to-revision 4",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("to-revision") && revision < 1 {
 				return usagef("--to-revision %d: versions are numbered from 1", revision)
 			}
-			return a.rollback(cmd.Context(), args[0], revision)
+			return a.rollback(cmd.Context(), args[0], revision, yes)
 		},
 	}
 	cmd.Flags().Int64Var(&revision, "to-revision", 0, "`number` of the version, as portico describe lists it; default: the last one with another image")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	_ = cmd.RegisterFlagCompletionFunc("to-revision", a.completeRevisions) // the flag is there
 	return cmd
 }
 
 // rollback asks the operator for the image of an earlier version; revision 0 is the last one with another image.
-func (a *app) rollback(ctx context.Context, name string, revision int64) error {
+func (a *app) rollback(ctx context.Context, name string, revision int64, yes bool) error {
 	t, app, err := a.webApp(ctx, name)
 	if err != nil {
 		return err
@@ -96,6 +99,12 @@ func (a *app) rollback(ctx context.Context, name string, revision int64) error {
 			"See its versions with portico describe web-app "+clean(t.name)+".")
 	}
 	number := strconv.FormatInt(version.Revision, 10)
+	if version.NeverAvailable && !yes {
+		a.say("Version %s of %s%s has never served: no replica of it became available.", number, refOf(t.kind, t.name), inWords(t.namespace))
+		if err := a.confirmed(ctx); err != nil {
+			return err
+		}
+	}
 	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.AnnotationRollback: number}}}
 	changed, err := t.objects().Patch(ctx, t.name, patch, client.PatchOptions{IfMatch: "*"})
 	if err != nil {
@@ -109,11 +118,11 @@ func (a *app) rollback(ctx context.Context, name string, revision int64) error {
 // earlier finds the version to return to.
 func earlier(app *v1alpha1.WebApp, revision int64) (v1alpha1.WebAppRevision, error) {
 	i := slices.IndexFunc(app.Status.Revisions, func(r v1alpha1.WebAppRevision) bool {
-		return r.Revision == revision || revision == 0 && r.Image != app.Spec.Image
+		return r.Revision == revision || revision == 0 && r.Image != app.Spec.Image && !r.NeverAvailable
 	})
 	switch {
 	case i < 0 && revision == 0:
-		return v1alpha1.WebAppRevision{}, errors.New("there is no earlier version with another image")
+		return v1alpha1.WebAppRevision{}, errors.New("there is no earlier version with another image that has served")
 	case i < 0:
 		return v1alpha1.WebAppRevision{}, fmt.Errorf("the cluster does not keep a version %d", revision)
 	case app.Status.Revisions[i].Image == app.Spec.Image:
@@ -157,7 +166,7 @@ func (a *app) completeRevisions(cmd *cobra.Command, args []string, so string) ([
 	}
 	var words []string
 	for _, r := range app.Status.Revisions {
-		if r.Image != app.Spec.Image {
+		if r.Image != app.Spec.Image && !r.NeverAvailable {
 			words = append(words, cobra.CompletionWithDesc(strconv.FormatInt(r.Revision, 10), r.Image))
 		}
 	}

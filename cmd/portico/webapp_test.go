@@ -12,7 +12,8 @@ func webapp(spec string) string {
 		"spec": {` + spec + `}, "status": {"observedGeneration": 2, "conditions": [{"type": "Ready", "status": "True"}], "revisions": [
 		{"revision": 3, "image": "shop:2", "created": "2026-01-02T02:04:05Z", "available": 2},
 		{"revision": 2, "image": "shop:1", "created": "2026-01-01T03:04:05Z", "available": 0},
-		{"revision": 1, "image": "shop:2", "created": "2026-01-01T02:04:05Z", "available": 0}]}}`
+		{"revision": 1, "image": "shop:2", "created": "2026-01-01T02:04:05Z", "available": 0},
+		{"revision": 7, "image": "shop:7", "created": "2026-01-01T01:04:05Z", "available": 0, "neverAvailable": true}]}}`
 }
 
 func TestScalingAWebApp(t *testing.T) {
@@ -24,17 +25,17 @@ func TestScalingAWebApp(t *testing.T) {
 		sent       any
 		said       string
 	}{
-		{"up", plain, []string{"shop", "3"}, 0, 3.0, "web app shop in payments: copies 2 → 3.\n"},
-		{"to nothing", asleep, []string{"web-app/shop", "0"}, 0, 0.0, "web app shop in payments: copies 1 → 0.\n"},
-		{"and waiting", plain, []string{"shop", "3", "--wait"}, 0, 3.0, "copies 2 → 3.\nReady\nweb app shop in payments is ready.\n"},
+		{"up", plain, []string{"shop", "3"}, 0, 3.0, "web app shop in payments: replicas 2 → 3.\n"},
+		{"to nothing", asleep, []string{"web-app/shop", "0"}, 0, 0.0, "web app shop in payments: replicas 1 → 0.\n"},
+		{"and waiting", plain, []string{"shop", "3", "--wait"}, 0, 3.0, "replicas 2 → 3.\nReady\nweb app shop in payments is ready.\n"},
 		{
 			"that scales by itself", plain + `, "autoscaling": {"min": 2, "max": 9}`,
 			[]string{"shop", "3"},
 			1, nil,
-			"portico: web app shop in payments scales by itself, from 2 to 9 copies: nothing was changed\n  Change spec.autoscaling with portico edit web-app shop.\n",
+			"portico: web app shop in payments scales by itself, from 2 to 9 replicas: nothing was changed\n  Change spec.autoscaling with portico edit web-app shop.\n",
 		},
-		{"to no number", plain, []string{"shop", "many"}, 2, nil, "portico: \"many\" is not a number of copies: give a whole number, such as 3\n"},
-		{"below nothing", plain, []string{"shop", "--", "-1"}, 2, nil, "portico: \"-1\" is not a number of copies: give a whole number, such as 3\n"},
+		{"to no number", plain, []string{"shop", "many"}, 2, nil, "portico: \"many\" is not a number of replicas: give a whole number, such as 3\n"},
+		{"below nothing", plain, []string{"shop", "--", "-1"}, 2, nil, "portico: \"-1\" is not a number of replicas: give a whole number, such as 3\n"},
 		{"that is a bucket", plain, []string{"bucket/a", "3"}, 2, nil, "portico: this is for a WebApp only, not for an S3Bucket\n"},
 		{"without a number", plain, []string{"shop"}, 2, nil, "portico: portico scale needs NAME NUMBER behind it\n  See portico scale --help.\n"},
 	} {
@@ -67,6 +68,13 @@ func TestRollingBackAWebApp(t *testing.T) {
 	}{
 		{"to the last other image", "shop:2", nil, 0, "2", "web app shop in payments returns to version 2, image shop:1.\n"},
 		{"to a version", "shop:3", []string{"--to-revision", "1"}, 0, "1", "web app shop in payments returns to version 1, image shop:2.\n"},
+		{"to what never served", "shop:3", []string{"--to-revision", "7", "--yes"}, 0, "7", "web app shop in payments returns to version 7, image shop:7.\n"},
+		{
+			"to what never served, without an answer", "shop:3",
+			[]string{"--to-revision", "7"},
+			1, "",
+			"Version 7 of web app shop in payments has never served: no replica of it became available.\nType yes to go on: portico: no answer: nothing was changed\n",
+		},
 		{
 			"to what it uses", "shop:2",
 			[]string{"--to-revision", "1"},

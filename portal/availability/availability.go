@@ -83,7 +83,7 @@ func Check(q Query, f Facts) Answer {
 	}, name)
 	if why != "" {
 		a.State, a.Field = NotGranted, field
-		a.Message = fmt.Sprintf("the HostnameGrant of %s does not allow this: %s", f.Namespace, why)
+		a.Message = fmt.Sprintf("the HostnameGrant of %s does not allow this: %s. Choose another one, or ask a platform admin to widen the grant", f.Namespace, why)
 		return a
 	}
 	return a.among(f, name, string(visibility))

@@ -25,7 +25,7 @@ func (k *Kind) readForm(annotations map[string]string) {
 	k.Begins = values(listed(annotations[prefix+"begins"]))
 	k.Names = listed(annotations[prefix+"names"])
 	k.Says = says(annotations[prefix+"says"])
-	k.Offers = offers(annotations[prefix+"offers"])
+	k.Offers, k.Whole = offers(annotations[prefix+"offers"])
 	k.Steps = steps(listed(annotations[prefix+"steps"]))
 }
 
@@ -45,14 +45,19 @@ func values(pairs []string) []Value {
 
 // offers reads for which fields of spec an AWS account has values, and the fields that decide which: field or field=fields, separated
 // by bars.
-func offers(annotation string) map[string][]string {
-	all := map[string][]string{}
+func offers(annotation string) (all map[string][]string, whole []string) {
+	all = map[string][]string{}
 	for one := range strings.SplitSeq(annotation, "|") {
-		if field, by, _ := strings.Cut(one, "="); field != "" {
-			all[field] = listed(by)
+		field, by, _ := strings.Cut(one, "=")
+		field, isWhole := strings.CutSuffix(field, "!")
+		if field == "" {
+			continue
+		}
+		if all[field] = listed(by); isWhole {
+			whole = append(whole, field)
 		}
 	}
-	return all
+	return all, whole
 }
 
 // sections reads the parts of a form: title=fields, separated by bars. The title of a folded one ends in a question mark.

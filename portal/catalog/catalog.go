@@ -11,10 +11,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/spoken"
 )
 
 const prefix = "portico.dev/"
@@ -51,6 +54,8 @@ type Kind struct {
 	// Offers are the fields of spec for which an AWS account has values, each with the fields that decide which, besides the account
 	// and the region.
 	Offers map[string][]string
+	// Whole are those of them of which the account's list has all that there is: what it lacks cannot be used.
+	Whole []string
 	// Says are the clauses of a sentence that says what an object is.
 	Says []Clause
 	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
@@ -105,6 +110,9 @@ type Deletion struct {
 // Word returns what the kind is called on the command line: web-app.
 func (k Kind) Word() string { return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")) }
 
+// Noun returns what the kind is called within a sentence: web app.
+func (k Kind) Noun() string { return spoken.Lower(k.Title) }
+
 // GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
 
@@ -133,33 +141,60 @@ type Catalog []Kind
 
 // ByPlural finds a kind by its plural name.
 func (c Catalog) ByPlural(plural string) (Kind, bool) {
-	i := slices.IndexFunc(c, func(k Kind) bool { return k.Plural == plural })
-	if i < 0 {
-		return Kind{}, false
+	for i := range c { // a Kind is too large to be copied for each comparison
+		if c[i].Plural == plural {
+			return c[i], true
+		}
 	}
-	return c[i], true
+	return Kind{}, false
 }
 
 // ByName finds a kind by its name, e.g. S3Bucket.
 func (c Catalog) ByName(name string) (Kind, bool) {
-	i := slices.IndexFunc(c, func(k Kind) bool { return k.Name == name })
-	if i < 0 {
-		return Kind{}, false
+	for i := range c {
+		if c[i].Name == name {
+			return c[i], true
+		}
 	}
-	return c[i], true
+	return Kind{}, false
 }
 
 // Requestable returns the kinds that teams request: the namespaced ones that are Offered.
 func (c Catalog) Requestable() Catalog { return c.Namespaced(true).Offered() }
 
-// Namespaced returns the kinds that live in namespaces or, if namespaced is false, those that do not.
+// Namespaced returns the kinds that live in namespaces or, if namespaced is false, those that do not. It is shared.
 func (c Catalog) Namespaced(namespaced bool) Catalog {
-	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return k.Namespaced != namespaced })
+	if namespaced {
+		return c.part("namespaced", func(k Kind) bool { return !k.Namespaced })
+	}
+	return c.part("wide", func(k Kind) bool { return k.Namespaced })
 }
 
-// Offered returns the kinds of which people create objects in the portal; objects of the others can only be looked at.
+// Offered returns the kinds of which people create objects in the portal; objects of the others can only be looked at. It is shared.
 func (c Catalog) Offered() Catalog {
-	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return k.KeptBy != "" })
+	return c.part("offered", func(k Kind) bool { return k.KeptBy != "" })
+}
+
+// parts are the parts of catalogs that were asked for, by partKey. Every page and every stream needs several, and a Kind takes a kilobyte.
+var parts sync.Map
+
+type partKey struct {
+	first *Kind
+	n     int
+	what  string
+}
+
+// part returns the catalog without what drop tells.
+func (c Catalog) part(what string, drop func(Kind) bool) Catalog {
+	if len(c) == 0 {
+		return nil
+	}
+	key := partKey{&c[0], len(c), what}
+	if known, ok := parts.Load(key); ok {
+		return known.(Catalog)
+	}
+	one, _ := parts.LoadOrStore(key, slices.Clip(slices.DeleteFunc(slices.Clone(c), drop)))
+	return one.(Catalog)
 }
 
 // Load reads every CRD manifest in files, which holds bases/*.yaml. Each CRD must serve exactly one version.
@@ -203,6 +238,15 @@ func loadKind(files fs.FS, name string) (Kind, error) {
 	return newKind(&crd)
 }
 
+// deletionOf reads what the annotations of a kind say of its deletion.
+func deletionOf(notes map[string]string) Deletion {
+	return Deletion{
+		Deleted: notes[prefix+"deleted"], Effect: notes[prefix+"deleted-effect"],
+		Lossy: notes[prefix+"lossy"], LossyEffect: notes[prefix+"lossy-effect"],
+		Protects: notes[prefix+"protects"], Counts: listed(notes[prefix+"while-deleting"]),
+	}
+}
+
 func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiext.CustomResourceDefinitionVersion) bool { return v.Storage })
 	if i < 0 || crd.Spec.Versions[i].Schema == nil || crd.Spec.Versions[i].Schema.OpenAPIV3Schema == nil {
@@ -234,13 +278,10 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		KeptBy:     crd.Annotations[prefix+"kept-by"],
 		rules:      root.XValidations,
 		Fixed:      neverChanges(spec.XValidations),
-		Deletion: Deletion{
-			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
-			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],
-			Protects: crd.Annotations[prefix+"protects"], Counts: listed(crd.Annotations[prefix+"while-deleting"]),
-		},
-		schema: raw,
+		Deletion:   deletionOf(crd.Annotations),
+		schema:     raw,
 	}
+	fixRoot(k.Fields, root.XValidations)
 	k.readForm(crd.Annotations)
 	k.shape, err = shapeOf(root)
 	return k, err

@@ -114,7 +114,7 @@ func TestLabels(t *testing.T) {
 	for name, want := range map[string]string{
 		"bucketName": "Bucket name", "kmsKeyID": "KMS key ID", "corsRules": "CORS rules", "providerRef": "AWS account",
 		"blockPublicAcls": "Block public ACLs", "accessKeyIDRef": "Access key ID", "subnetIDs": "Subnet IDs", "id": "ID",
-		"assumeRoleARN": "Assume role ARN", "maxAgeSeconds": "Max age seconds", "ref": "Ref",
+		"assumeRoleARN": "Assume role ARN", "maxAgeSeconds": "Max age", "ref": "Ref",
 	} {
 		if got := label(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -47,10 +47,11 @@ type Field struct {
 	Set      bool     // the elements of an array are those of a set
 }
 
-// Fixed says of a field that it cannot change once the object is there; zero: it can.
+// Fixed says of a field that it cannot change once the object, or what it stands for, is there; zero: it can.
 type Fixed struct {
-	Why   string // a clause, never empty for what is fixed
-	Unset bool   // what was left out at creation cannot be set later either
+	Why   string   // a clause, never empty for what is fixed
+	Unset bool     // what was left out at creation cannot be set later either
+	Once  []string // fields of the status of which one says that something is made; none: it is fixed with the object
 }
 
 // Limits bound a value; nil means unbounded.

@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // immutable is what the message of each rule says that fixes a field: name is immutable: why; what to do instead.
@@ -27,6 +30,61 @@ func fixedChild(rules apiext.ValidationRules, field string) Fixed {
 		}
 	}
 	return Fixed{}
+}
+
+// Holds reports whether the field cannot change of an object whose status has these fields: see Kind.Made.
+func (f Fixed) Holds(made []string) bool {
+	return f.Why != "" && (len(f.Once) == 0 || slices.ContainsFunc(f.Once, func(field string) bool { return slices.Contains(made, field) }))
+}
+
+// Made returns the fields of the object's status that fix fields of its spec, sorted.
+func (k Kind) Made(obj *unstructured.Unstructured) (made []string) {
+	for _, f := range k.Fields {
+		for _, field := range f.Fixed.Once {
+			if TextAt(obj, "status", field) != "" {
+				made = append(made, field)
+			}
+		}
+	}
+	slices.Sort(made)
+	return slices.Compact(made)
+}
+
+// statusField finds in a rule the fields of the status that it asks for.
+var statusField = regexp.MustCompile(`has\(self\.status\.(\w+)\)`)
+
+// fixRoot fixes the fields that rules of the whole object fix once something is made.
+func fixRoot(fields []Field, rules apiext.ValidationRules) {
+	for _, r := range rules {
+		path := strings.TrimPrefix(r.FieldPath, ".")
+		name, why := reason(r)
+		if why == "" || path == "" {
+			continue
+		}
+		by := Fixed{Why: why, Unset: strings.Contains(r.Rule, "has(old"+strings.Replace(path, "spec.", "Self.spec.", 1)+")")}
+		for _, m := range statusField.FindAllStringSubmatch(r.Rule, -1) {
+			by.Once = append(by.Once, m[1])
+		}
+		fix(fields, path, name, by)
+	}
+}
+
+// fix fixes the field of the path; or, if that has another name, the fields of the name in its items.
+func fix(fields []Field, path, name string, by Fixed) {
+	for i := range fields {
+		if f := &fields[i]; f.Path == path && f.Name != name && f.Items != nil {
+			for j := range f.Items.Fields {
+				if f.Items.Fields[j].Name == name {
+					f.Items.Fields[j].Fixed = by
+				}
+			}
+		} else if f.Path == path {
+			fields[i].Fixed = by
+			for j := range fields[i].Fields { // the input of a reference is that of its name
+				fields[i].Fields[j].Fixed = by
+			}
+		}
+	}
 }
 
 // reason returns the field that a rule makes immutable, and why; both are empty if it makes none so.

@@ -32,6 +32,9 @@ func label(name string) string {
 	if len(words) > 1 && words[len(words)-1] == "Ref" {
 		words = words[:len(words)-1]
 	}
+	if len(words) > 1 && words[len(words)-1] == "Seconds" { // inputs say the unit
+		words = words[:len(words)-1]
+	}
 	for i, w := range words {
 		lower := strings.ToLower(w)
 		if s, ok := spelled[lower]; ok {
@@ -68,7 +71,7 @@ func isPlural(r []rune, i int) bool {
 // help returns the field's description as a sentence, without the field's name in front: "engine is the …" becomes "The …". Where
 // the rest would be no sentence, as of "environment of the namespace", the field's label stays in front.
 func help(name, description string) string {
-	s := strings.TrimSpace(strings.ReplaceAll(oneLine(description), "Immutable.", "")) // of which the input says what it means
+	s := strings.TrimSpace(immutables.Replace(oneLine(description))) // of which the input says what it means
 	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {
 		rest, ok := strings.CutPrefix(s, lead)
 		switch first, _, _ := strings.Cut(rest, " "); {
@@ -83,3 +86,6 @@ func help(name, description string) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// immutables takes out what inputs say in words of their own.
+var immutables = strings.NewReplacer("Immutable once it is created.", "", "Immutable.", "")

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -21,7 +22,7 @@ var errDeep = fmt.Errorf("it is nested more than %d levels deep, which no kind n
 func YAMLToJSON(b []byte) ([]byte, error) {
 	var tree yamltree.Node
 	if err := yamltree.Unmarshal(b, &tree); err != nil { // into a node, which expands no alias
-		return nil, err
+		return nil, cmp.Or(misspaced(b), err)
 	}
 	if err := refuseExpansion(&tree, 0); err != nil {
 		return nil, err

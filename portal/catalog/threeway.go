@@ -28,6 +28,23 @@ func (d Difference) Pointer() string {
 	return b.String()
 }
 
+// At returns the path as people write it: spec.bindings[S3Bucket/files].prefix.
+func (d Difference) At() string { return joined(d.Path) }
+
+// PointerAt returns what At does of a JSON pointer.
+func PointerAt(pointer string) string {
+	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i := range steps {
+		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(steps[i])
+	}
+	return joined(steps)
+}
+
+// joined writes the steps of a path with dots, but for the keys of elements.
+func joined(steps []string) string {
+	return strings.ReplaceAll(strings.Join(steps, "."), ".[", "[")
+}
+
 // ChangedByThem reports whether theirs is another value than the one begun with.
 func (d Difference) ChangedByThem() bool { return !reflect.DeepEqual(d.Base, d.Theirs) }
 

@@ -59,6 +59,17 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this is not valid YAML: %w", err)
 	}
+	obj, err := k.fromValue(v)
+	if err == nil && !foreignKey(v) {
+		return obj, nil
+	}
+	if said := misspaced(b); said != nil {
+		return nil, fmt.Errorf("this is not valid YAML: %w", said)
+	}
+	return obj, err
+}
+
+func (k Kind) fromValue(v any) (*unstructured.Unstructured, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return nil, errors.New("this is not an object: begin with apiVersion, kind, metadata and spec")

@@ -100,7 +100,7 @@ func (c *Client) WebApps(namespace string) Objects[v1alpha1.WebApp] {
 	return Objects[v1alpha1.WebApp]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/webapps"}
 }
 
-// Checks: Tell of the operator's checks of one object.
+// Checks: Get what the operator's checks found of one object.
 func (o Objects[T]) Checks(ctx context.Context, name string) (*Checks, error) {
 	r := o.client.request("GET", o.base+"/"+url.PathEscape(name)+"/checks")
 	return do[Checks](ctx, r)
@@ -276,7 +276,7 @@ func (o RevealOptions) fill(r *request) {
 	addQuery(r, "master", o.Master)
 }
 
-// Reveal: Show the password of one object.
+// Reveal: Show the password in the connection details of one object.
 func (o Objects[T]) Reveal(ctx context.Context, name string, opts RevealOptions) (*Password, error) {
 	r := o.client.request("POST", o.base+"/"+url.PathEscape(name)+"/reveal")
 	opts.fill(r)

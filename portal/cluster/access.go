@@ -9,9 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/singleflight"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -70,13 +72,13 @@ func (a *access) decide(ctx context.Context, id auth.Identity, act Right) (decis
 		act.namespace = ""
 	}
 	key := questionOf(id, act)
-	if is, known := a.cache.get(key); known {
+	if is, known := a.cache.get(key, act.namespace); known {
 		return is, nil
 	}
 	if act.namespace == "" && a.worth != nil {
 		worth, err := a.worth(ctx, id, act)
 		if err == nil && !worth {
-			a.cache.add(key, decision{}, refusalTTL(act))
+			a.cache.add(key, decision{}, a.cache.clock.Now(), refusalTTL(act))
 		}
 		if err != nil || !worth {
 			return decision{}, err
@@ -101,7 +103,7 @@ func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key quest
 	ch := a.flights.DoChan(string(key[:]), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
-		if is, known := a.cache.get(key); known {
+		if is, known := a.cache.get(key, act.namespace); known {
 			return is, nil // it came between the look at the answers and this flight
 		}
 		return a.review(detached, id, act, key)
@@ -125,20 +127,52 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 		},
 	}}
 	ctx, sent := withTrail(ctx, asPortal)
+	asked := a.cache.clock.Now()
 	answer, err := a.reviews.Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
 		return decision{}, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err}
 	}
-	is, ttl := decision{ok: answer.Status.Allowed && !answer.Status.Denied}, accessTTL
+	is, ttl := decision{ok: answer.Status.Allowed && !answer.Status.Denied}, grantTTL(act)
 	if !is.ok {
 		is.auditID, ttl = sent.auditID(), refusalTTL(act)
 	}
-	a.cache.add(key, is, ttl)
+	a.cache.add(key, is, asked, ttl)
 	return is, nil
+}
+
+// lately returns nil if id could do act within the last minute (emptyTTL), else what require returns. It is for lists without
+// objects.
+func (a *access) lately(ctx context.Context, id auth.Identity, act Right) error {
+	if a.cache.granted(questionOf(id, act)) {
+		return nil
+	}
+	return a.require(ctx, id, act)
 }
 
 // forget drops the answer, so that the API server is asked the next time.
 func (a *access) forget(id auth.Identity, act Right) { a.cache.remove(questionOf(id, act)) }
+
+// onBindings handles changes of RoleBindings and ClusterRoleBindings: cached rights to change objects in their namespaces expire early.
+func (a *access) onBindings() toolscache.ResourceEventHandler {
+	note := func(obj any) {
+		if m, err := meta.Accessor(lastState(obj)); err == nil {
+			a.cache.noteChange(m.GetNamespace())
+		}
+	}
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			if !initial {
+				note(obj)
+			}
+		},
+		DeleteFunc: note,
+		UpdateFunc: func(before, after any) {
+			if !sameVersion(before, after) { // a resync changes nothing
+				note(after)
+			}
+		},
+	}
+}
 
 // Can reports whether the caller can do verb on objects of the kind in namespace; "" means in every namespace, or for
 // a cluster-scoped kind the only scope there is.

@@ -63,22 +63,22 @@ func TestAnswersAreBoundedAndForgotten(t *testing.T) {
 		return questionOf(dev, Right{verb: "get", resource: strconv.Itoa(i)})
 	}
 	for i := range 1000 {
-		a.add(q(i), decision{ok: true}, accessTTL)
+		a.add(q(i), decision{ok: true}, a.clock.Now(), accessTTL)
 		if n := len(a.young) + len(a.old); n > 100 {
 			t.Fatalf("%d answers", n)
 		}
 	}
-	if is, known := a.get(q(999)); !is.ok || !known {
+	if is, known := a.get(q(999), ""); !is.ok || !known {
 		t.Error("the last answer is gone")
 	}
 	for range 2 {
-		clock.SetTime(clock.Now().Add(wideTTL))
-		a.add(q(1000), decision{}, accessTTL)
+		clock.SetTime(clock.Now().Add(offerTTL))
+		a.add(q(1000), decision{}, a.clock.Now(), accessTTL)
 	}
 	if n := len(a.young) + len(a.old); n != 2 {
 		t.Errorf("%d answers, of which most have expired", n)
 	}
-	if is, known := a.get(q(1000)); is.ok || !known {
+	if is, known := a.get(q(1000), ""); is.ok || !known {
 		t.Errorf("%v, %v", is, known)
 	}
 	if a.remove(q(1000)); len(a.young)+len(a.old) != 0 {

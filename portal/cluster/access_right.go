@@ -4,7 +4,10 @@ import "github.com/portico-platform/portico/portal/catalog"
 
 // Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource. An empty object
 // means every one.
-type Right struct{ verb, group, resource, sub, namespace, object string }
+type Right struct {
+	verb, group, resource, sub, namespace, object string
+	ofKind                                        bool // it is about objects of one of the platform's kinds
+}
 
 // What is asked about besides the platform's own kinds.
 var (
@@ -16,7 +19,7 @@ var (
 
 // RightTo returns the right to do verb with objects of the kind.
 func RightTo(verb string, k catalog.Kind, namespace string) Right {
-	return Right{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace}
+	return Right{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace, ofKind: true}
 }
 
 // RightsTo returns the rights to do verb with objects of each of the kinds.

@@ -11,12 +11,15 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 )
 
 // judge answers access reviews, and remembers them.
@@ -200,6 +203,94 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 				t.Errorf("asked %d times by wideTTL, want %d", j.count(), before+1)
 			}
 		})
+	}
+}
+
+// TestRightsThatTellNothingAreAskedForSeldom: to change an object, which the API server decides itself, and to list a kind of which there
+// is nothing. A no is never kept that long, nor is a right to anything else.
+func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
+	c, j := overseen(t)
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	c.access.cache.clock = clock
+	kind := func(plural string) catalog.Kind { k, _ := c.kinds.ByPlural(plural); return k }
+	create, revoke := RightTo("create", kind("s3buckets"), "payments"), toEndSessions
+	rows := func(plural string) error { _, err := c.Rows(t.Context(), dev, kind(plural), "payments"); return err }
+	for name, row := range map[string]struct {
+		ask func() error
+		yes bool
+		// short and long are how often it is asked once more after accessTTL and after emptyTTL.
+		short, long int
+	}{
+		"a button":                  {func() error { return c.access.require(t.Context(), dev, create) }, true, 0, 0},
+		"no button":                 {func() error { return c.access.require(t.Context(), dev, create) }, false, 1, 1},
+		"a list of something":       {func() error { return rows("s3buckets") }, true, 1, 1},
+		"a list of nothing":         {func() error { return rows("sqsqueues") }, true, 0, 1},
+		"a list that may not be":    {func() error { return rows("sqsqueues") }, false, 1, 1},
+		"what only the portal asks": {func() error { return c.access.require(t.Context(), dev, revoke) }, true, 1, 1},
+	} {
+		clear(c.access.cache.young)
+		clear(c.access.cache.old)
+		j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return row.yes }
+		if err := row.ask(); (err == nil) != row.yes {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, then := range []struct {
+			after time.Duration
+			times int
+		}{{accessTTL, row.short}, {emptyTTL, row.long}} {
+			before := j.count()
+			clock.SetTime(clock.Now().Add(then.after))
+			if err := row.ask(); (err == nil) != row.yes || j.count()-before != then.times {
+				t.Errorf("%s, after %s: asked %d times, want %d; %v", name, then.after, j.count()-before, then.times, err)
+			}
+		}
+	}
+	clear(c.access.cache.young) // of the row that came last
+	clear(c.access.cache.old)
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
+	if err := rows("sqsqueues"); err != nil {
+		t.Fatal(err)
+	}
+	clock.SetTime(clock.Now().Add(accessTTL))
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
+	c.counting(kind("sqsqueues"), c.feed.objects(kind("sqsqueues"))).OnAdd(named("payments", "1"), false)
+	if err := rows("sqsqueues"); err == nil {
+		t.Error("who lost the right sees the first object that comes")
+	}
+}
+
+// TestOffersAreForgottenWhenBindingsChange, and so are those that are asked for in the moments in which the API server may not know yet.
+func TestOffersAreForgottenWhenBindingsChange(t *testing.T) {
+	j, a, clock := newJudge(t)
+	create := Right{verb: "create", group: "portico.dev", resource: "s3buckets", namespace: "payments", ofKind: true}
+	binding := func(namespace, version string) *rbacv1.RoleBinding {
+		return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, ResourceVersion: version}}
+	}
+	on := a.onBindings()
+	for _, row := range []struct {
+		what  string
+		then  func()
+		after time.Duration
+		asked int
+	}{
+		{"at first", func() {}, 0, 1},
+		{"a minute later", func() {}, time.Minute, 1},
+		{"after the cache was filled", func() { on.OnAdd(binding("payments", "1"), true) }, time.Second, 1},
+		{"after a resync", func() { on.OnUpdate(binding("payments", "1"), binding("payments", "1")) }, time.Second, 1},
+		{"after a change elsewhere", func() { on.OnUpdate(binding("search", "1"), binding("search", "2")) }, time.Second, 1},
+		{"after a change", func() { on.OnUpdate(binding("payments", "1"), binding("payments", "2")) }, time.Second, 2},
+		{"as long as any answer", func() {}, time.Second, 2},
+		{"which the API server may not have known", func() {}, accessTTL, 3},
+		{"from then on", func() {}, time.Minute, 3},
+		{"after a binding went", func() { on.OnDelete(binding("payments", "2")) }, time.Second, 4},
+		{"after one came", func() { on.OnAdd(binding("payments", "3"), false) }, accessTTL, 5},
+		{"after one for the whole cluster came", func() { on.OnAdd(&rbacv1.ClusterRoleBinding{}, false) }, accessTTL, 6},
+	} {
+		row.then()
+		clock.SetTime(clock.Now().Add(row.after))
+		if err := a.require(t.Context(), dev, create); err != nil || j.count() != row.asked {
+			t.Errorf("%s: asked %d times, want %d; %v", row.what, j.count(), row.asked, err)
+		}
 	}
 }
 

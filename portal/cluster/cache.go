@@ -46,10 +46,11 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	for _, obj := range teamObjects() {
 		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared}
 	}
+	all := &texts{}
 	for _, k := range kinds {
 		obj := &unstructured.Unstructured{}
 		obj.SetGroupVersionKind(k.GVK())
-		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared}
+		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared, Transform: all.strip}
 	}
 	httpClient, err := rest.HTTPClientFor(cfg)
 	if err != nil {
@@ -101,6 +102,15 @@ func strip(in any) (any, error) {
 		obj.SetAnnotations(a)
 	}
 	return in, nil
+}
+
+// strip removes what strip does, and has an object of ours share what others have.
+func (t *texts) strip(in any) (any, error) {
+	out, err := strip(in)
+	if obj, ok := out.(*unstructured.Unstructured); ok && err == nil {
+		t.share(obj)
+	}
+	return out, err
 }
 
 // maxEventText is what is kept of each text of an Event, in bytes: as much as the newer API of Events takes of a note.

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -26,26 +25,51 @@ func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[st
 		}
 		return out, err
 	}
-	var list rbacv1.RoleBindingList
-	if err := c.cache.List(ctx, &list); err != nil {
-		return nil, &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
-	}
-	names := namesOf(id)
-	for i := range list.Items {
-		b := &list.Items[i]
-		if slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return names.Has(subjectName(s, b.Namespace)) }) {
-			out.Insert(b.Namespace)
+	for name := range namesOf(id) {
+		if err := c.withBindings(ctx, bySubject, name, out); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// The indexes of ClusterRoleBindings by whom they name: those that give rights to every object of a kind, and those that give a right
-// to one Team.
+// withBindings adds the namespaces of the RoleBindings that an index has under a name.
+func (c *Cluster) withBindings(ctx context.Context, index, name string, to sets.Set[string]) error {
+	var list rbacv1.RoleBindingList
+	if err := c.cache.List(ctx, &list, client.MatchingFields{index: name}, client.UnsafeDisableDeepCopy); err != nil {
+		return &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
+	}
+	for i := range list.Items {
+		to.Insert(list.Items[i].Namespace)
+	}
+	return nil
+}
+
+// The indexes of bindings by whom they name: RoleBindings, and ClusterRoleBindings that give rights to every object of a kind, or a
+// right to one Team; and that of RoleBindings by whether they give a role that comes with Portico.
 const (
 	bySubject     = "subject"
 	byTeamSubject = "teamsubject"
+	byOurRole     = "ourrole"
 )
+
+// indexNames returns those whom a RoleBinding names.
+func indexNames(obj client.Object) []string {
+	b := obj.(*rbacv1.RoleBinding)
+	names := make([]string, 0, len(b.Subjects))
+	for _, s := range b.Subjects {
+		names = append(names, subjectName(s, b.Namespace))
+	}
+	return names
+}
+
+// indexOurRoles returns "true" of a RoleBinding that gives a role which comes with Portico.
+func indexOurRoles(obj client.Object) []string {
+	if b := obj.(*rbacv1.RoleBinding); b.RoleRef.Kind == "ClusterRole" && givesARole.Has(b.RoleRef.Name) {
+		return []string{"true"}
+	}
+	return nil
+}
 
 // givenToAll are the ClusterRoles that every API server gives everybody who is signed in: no right to anything of ours.
 var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery")
@@ -100,7 +124,7 @@ func (c *Cluster) clusterBindings(ctx context.Context, id auth.Identity, index s
 	var all []rbacv1.ClusterRoleBinding
 	for name := range namesOf(id) {
 		var list rbacv1.ClusterRoleBindingList
-		if err := c.cache.List(ctx, &list, client.MatchingFields{index: name}); err != nil {
+		if err := c.cache.List(ctx, &list, client.MatchingFields{index: name}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, &UnavailableError{Doing: "reading the cache of cluster role bindings", Cause: err}
 		}
 		all = append(all, list.Items...)

@@ -61,6 +61,7 @@ type Cluster struct {
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
+	turns         *Turns
 	prefix        string   // Options.Prefix
 	issuers       sync.Map // of ServiceAccounts' tokens
 	signers       *identity.Keys
@@ -106,9 +107,9 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	c := &Cluster{
 		usage: usages{clock: opts.Clock}, podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds: kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
-		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked, prefix: opts.Prefix, now: opts.Clock.Now,
-		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
-		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
+		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
+		turns: newTurns(clients.CoreV1().Secrets(opts.Namespace)), prefix: opts.Prefix, now: opts.Clock.Now,
+		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log), operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
 	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
 	c.signers, err = newSigners(own, clients, opts.Clock)
@@ -152,3 +153,6 @@ func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
 
 // Revocations returns the revoked sessions, shared by all replicas.
 func (c *Cluster) Revocations() *Revocations { return c.revoked }
+
+// Turns returns those in which the replicas renew sessions.
+func (c *Cluster) Turns() *Turns { return c.turns }

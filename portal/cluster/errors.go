@@ -18,6 +18,12 @@ type ForbiddenError struct {
 	AuditID string
 }
 
+// IsForbidden reports whether err says that the caller lacks a right.
+func IsForbidden(err error) bool {
+	_, ok := errors.AsType[*ForbiddenError](err)
+	return ok
+}
+
 // about returns err as one about the object of the name, if it is a *ForbiddenError.
 func about(name string, err error) error {
 	if forbidden, ok := errors.AsType[*ForbiddenError](err); ok {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -25,6 +26,7 @@ type Version struct {
 	Spec       map[string]any
 
 	recorded time.Time
+	noted    bool // admission saw the change, and With is what it named
 }
 
 // History returns the versions of obj that the operator recorded, the newest first. It takes the right to get the object, and
@@ -57,7 +59,10 @@ func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *u
 	slices.SortFunc(all, func(a, b Version) int { return cmp.Compare(b.Generation, a.Generation) })
 	for i := len(all) - 2; i >= 0; i-- {
 		if v := &all[i]; !v.At.After(all[i+1].At) { // a field was only taken away: Kubernetes does not say who manages that, nor when it was
-			v.At, v.With = v.recorded, ""
+			v.At = v.recorded
+			if !v.noted {
+				v.With = ""
+			}
 		}
 	}
 	return all, nil
@@ -67,12 +72,16 @@ func versionOf(r *appsv1.ControllerRevision) (Version, error) {
 	v := Version{
 		Generation: r.Revision, By: r.Annotations[v1alpha1.AnnotationChangedBy], With: r.Annotations[v1alpha1.AnnotationChangedWith],
 		At: r.CreationTimestamp.Time, recorded: r.CreationTimestamp.Time,
+		noted: r.Annotations[v1alpha1.AnnotationChangedGeneration] == strconv.FormatInt(r.Revision, 10),
 	}
 	if at, err := time.Parse(time.RFC3339, r.Annotations[v1alpha1.AnnotationChangedAt]); err == nil {
 		v.At = at
 	}
 	if v.At.After(v.recorded.Add(time.Second)) { // who sends managed fields can write any time, and any way
-		v.At, v.With = v.recorded, ""
+		v.At = v.recorded
+		if !v.noted {
+			v.With = ""
+		}
 	}
 	var data struct {
 		Spec map[string]any `json:"spec"`

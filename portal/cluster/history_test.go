@@ -57,6 +57,14 @@ func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
+	noted := recorded("u", 13, 5)
+	noted.Annotations[v1alpha1.AnnotationChangedGeneration] = "13"
+	if _, err := client.AppsV1().ControllerRevisions("payments").Create(t.Context(), noted, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := c.History(t.Context(), dev, ref, obj); err != nil || all[0].With != "kubectl-edit" || all[0].At != all[0].recorded {
+		t.Errorf("admission has seen who took a field away: %+v, %v", all, err)
+	}
 	client.PrependReactor("list", "controllerrevisions", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no route") })
 	if _, err := c.History(t.Context(), dev, ref, obj); !errors.As(err, new(*UnavailableError)) {
 		t.Errorf("what cannot be read: %v", err)

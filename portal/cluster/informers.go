@@ -24,20 +24,31 @@ type watches struct {
 	filled map[string]func() bool // by what is watched; true once all that was there at the start has been handled
 }
 
+// index has the cache find objects by what pages ask for.
+func (c *Cluster) index(ctx context.Context) error {
+	for _, one := range []struct {
+		of   client.Object
+		name string
+		by   client.IndexerFunc
+	}{
+		{&corev1.Event{}, eventUID, func(obj client.Object) []string { return []string{string(obj.(*corev1.Event).InvolvedObject.UID)} }},
+		{&corev1.Event{}, eventController, indexControllers},
+		{&rbacv1.ClusterRoleBinding{}, byTeamSubject, indexTeamSubjects},
+		{&rbacv1.ClusterRoleBinding{}, bySubject, indexSubjects},
+		{&rbacv1.RoleBinding{}, bySubject, indexNames},
+		{&rbacv1.RoleBinding{}, byOurRole, indexOurRoles},
+	} {
+		if err := c.cache.IndexField(ctx, one.of, one.name, one.by); err != nil {
+			return fmt.Errorf("index %T by %s: %w", one.of, one.name, err)
+		}
+	}
+	return nil
+}
+
 // watch asks for every informer before the cache starts, so that readiness covers them all.
 func (c *Cluster) watch(ctx context.Context) error {
-	byUID := func(obj client.Object) []string { return []string{string(obj.(*corev1.Event).InvolvedObject.UID)} }
-	if err := c.cache.IndexField(ctx, &corev1.Event{}, eventUID, byUID); err != nil {
-		return fmt.Errorf("indexing events: %w", err)
-	}
-	if err := c.cache.IndexField(ctx, &corev1.Event{}, eventController, indexControllers); err != nil {
-		return fmt.Errorf("indexing events of the portal: %w", err)
-	}
-	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, byTeamSubject, indexTeamSubjects); err != nil {
-		return fmt.Errorf("indexing cluster role bindings of teams: %w", err)
-	}
-	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, bySubject, indexSubjects); err != nil {
-		return fmt.Errorf("indexing cluster role bindings: %w", err)
+	if err := c.index(ctx); err != nil {
+		return err
 	}
 	for _, k := range c.kinds {
 		obj := &unstructured.Unstructured{}
@@ -52,8 +63,11 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.watchKind(ctx, "pods", &corev1.Pod{}, c.feed.pods(c.kinds)); err != nil {
 		return err
 	}
-	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "clusterrolebindings": &rbacv1.ClusterRoleBinding{}} {
-		if err := c.watchKind(ctx, what, obj, toolscache.ResourceEventHandlerFuncs{}); err != nil {
+	if err := c.watchKind(ctx, "namespaces", namespaceMeta(), toolscache.ResourceEventHandlerFuncs{}); err != nil {
+		return err
+	}
+	for what, obj := range map[string]client.Object{"clusterrolebindings": &rbacv1.ClusterRoleBinding{}, "rolebindings, for rights": &rbacv1.RoleBinding{}} {
+		if err := c.watchKind(ctx, what, obj, c.access.onBindings()); err != nil {
 			return err
 		}
 	}

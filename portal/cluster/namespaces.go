@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 // Namespaces returns the names of the namespaces of teams in which the caller can list at least one requestable kind, sorted.
@@ -61,20 +61,18 @@ func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadat
 			out.Insert(metas[i].Name)
 		}
 	}
-	var list rbacv1.RoleBindingList
-	if err := c.cache.List(ctx, &list); err != nil {
-		return nil, &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
+	if err := c.withBindings(ctx, byOurRole, "true", out); err != nil {
+		return nil, err
 	}
-	for i := range list.Items {
-		if b := &list.Items[i]; b.RoleRef.Kind == "ClusterRole" && givesARole.Has(b.RoleRef.Name) {
-			out.Insert(b.Namespace)
-		}
+	asked := map[string]bool{} // by the plural names of kinds: whether people ask for them
+	for i := range c.kinds {
+		asked[c.kinds[i].Plural] = c.kinds[i].Namespaced && c.kinds[i].KeptBy != catalog.KeptByOperator
 	}
-	for _, p := range c.overview.Places() {
-		if k, ok := c.kinds.ByPlural(p.Kind); ok && k.Namespaced && k.KeptBy != catalog.KeptByOperator {
+	c.overview.Each(func(p overview.Place) {
+		if asked[p.Kind] {
 			out.Insert(p.Namespace)
 		}
-	}
+	})
 	return out, nil
 }
 

@@ -31,7 +31,7 @@ func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructure
 		return operator.Checks{}, err
 	}
 	return c.operator.Of(ctx, operator.Object{
-		Kind: kind.Name, Namespace: ref.Namespace, Name: ref.Name, UID: string(obj.GetUID()),
+		Kind: kind.Name, Namespace: ref.Namespace, Name: ref.Name, UID: string(obj.GetUID()), Version: obj.GetResourceVersion(),
 	}), nil
 }
 

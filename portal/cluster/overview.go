@@ -25,10 +25,22 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 
 // Rows returns what lists say of the objects that List gives, in no order, and shared. Nothing is copied: it is for lists of
 // many objects, of which few are shown.
+// While the namespace has no objects of the kind, a lost right to list it is noticed within emptyTTL.
 func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error) {
+	at := overview.Place{Kind: k.Plural, Namespace: namespace}
+	if namespace != "" {
+		rows := c.overview.Rows(at, func(string) bool { return true })
+		if len(rows) == 0 {
+			return nil, c.access.lately(ctx, id, RightTo("list", k, namespace))
+		}
+		if err := c.Require(ctx, id, "list", Ref{Kind: k, Namespace: namespace}); err != nil {
+			return nil, err
+		}
+		return rows, nil
+	}
 	all := true
 	var err error
-	if namespace != "" || !k.Namespaced {
+	if !k.Namespaced {
 		err = c.Require(ctx, id, "list", Ref{Kind: k, Namespace: namespace})
 	} else {
 		all, err = c.Can(ctx, id, "list", k, "")
@@ -36,7 +48,7 @@ func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	if err != nil {
 		return nil, err
 	}
-	at, visible := overview.Place{Kind: k.Plural, Namespace: namespace}, sets.Set[string]{}
+	visible := sets.Set[string]{}
 	if !all {
 		if visible, err = c.visible(ctx, id, k); err != nil {
 			return nil, err

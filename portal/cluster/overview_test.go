@@ -52,9 +52,12 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 		}
 	case *rbacv1.RoleBindingList:
 		for n, subject := range s.bound {
-			list.Items = append(list.Items, rbacv1.RoleBinding{
+			b := rbacv1.RoleBinding{
 				ObjectMeta: metav1.ObjectMeta{Namespace: n}, Subjects: []rbacv1.Subject{subject}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: s.roles[n]},
-			})
+			}
+			if wanted := opts[0].(client.MatchingFields); slices.Contains(indexNames(&b), wanted[bySubject]) || slices.Contains(indexOurRoles(&b), wanted[byOurRole]) {
+				list.Items = append(list.Items, b)
+			}
 		}
 		return s.failed
 	case *rbacv1.ClusterRoleBindingList:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -159,6 +160,24 @@ func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *
 	}
 	may.Object, err = c.access.allowed(ctx, id, Right{verb: "get", resource: secretsResource, namespace: of.Namespace, object: secret})
 	return may, err
+}
+
+// OwnUsers reports whether an application can have a user of its own in a database, and if not, why; nothing while the operator does not
+// answer.
+func (c *Cluster) OwnUsers(ctx context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
+	features := c.operator.Features(ctx)
+	if !features.Known {
+		return false, "", nil
+	}
+	if !slices.ContainsFunc(features.Items, func(f operatorapi.Feature) bool { return f.Name == operatorapi.FeatureDatabases && f.On }) {
+		return false, "your platform team has to switch users of databases on", nil
+	}
+	db := &v1alpha1.RDSInstance{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(database.Object, db); err != nil {
+		return false, "", fmt.Errorf("read the database: %w", err)
+	}
+	why = db.Spec.NoOwnUsers()
+	return why == "", why, nil
 }
 
 // ownAccess returns what the caller's own user of a database may do there; empty if they can have none.

@@ -27,6 +27,14 @@ type Provider struct {
 	Guardrails guardrails.Limits
 }
 
+// Regions returns those that the namespace can choose.
+func (p Provider) Regions() []string {
+	if len(p.AllowedRegions) == 0 {
+		return []string{p.Region}
+	}
+	return p.AllowedRegions
+}
+
 // Providers returns the AWSProviders whose allowedNamespaces select the namespace, by name. It fails closed: a provider
 // without a selector, or with one that does not parse, is left out. The caller needs no right on AWSProviders but the
 // right to create or list objects of the kind in the namespace.

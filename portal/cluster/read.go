@@ -25,6 +25,11 @@ const readTimeout = 15 * time.Second
 // namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
 // list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.
 func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
+	if namespace != "" { // Rows notices a lost right late where there is nothing to list
+		if err := c.Require(ctx, id, "list", Ref{Kind: k, Namespace: namespace}); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := c.Rows(ctx, id, k, namespace)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 // verbs are what can be done with the objects of a kind.
@@ -49,15 +50,22 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 	return may, nil
 }
 
+// nothingToList reports whether a right is to list a kind of which the namespace has nothing.
+func (c *Cluster) nothingToList(r Right) bool {
+	return r.verb == "list" && r.ofKind && r.namespace != "" && c.overview.Empty(overview.Place{Kind: r.resource, Namespace: r.namespace})
+}
+
 // Ahead asks for rights that the caller is about to need, all at once, and waits for no answer: whoever needs one then
 // finds it, or waits for the question that is under way. It decides nothing. A page asks a dozen questions, one after
 // the other, and this makes of as many times to the API server and back about one.
 func (c *Cluster) Ahead(ctx context.Context, id auth.Identity, rights ...Right) {
 	open := make([]Right, 0, len(rights))
 	for _, r := range rights {
-		if _, known := c.access.cache.get(questionOf(id, r)); !known {
-			open = append(open, r)
+		q := questionOf(id, r)
+		if _, known := c.access.cache.get(q, r.namespace); known || c.nothingToList(r) && c.access.cache.granted(q) {
+			continue
 		}
+		open = append(open, r)
 	}
 	if len(open) < 2 {
 		return // whoever needs it asks as soon

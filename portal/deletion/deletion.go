@@ -22,6 +22,9 @@ func Effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	target := targetOf(obj, k)
 	list := policyEffects(obj, k, target)
+	if k.Has("deletionPolicy") && unmade(obj) {
+		return nothing
+	}
 	if status.FactsOf(obj).Lost() {
 		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted outside Portico."}}
 	}
@@ -43,6 +46,14 @@ func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 // targetOf names what the object stands for in AWS.
 func targetOf(obj *unstructured.Unstructured, k catalog.Kind) string {
 	return cmp.Or(catalog.TextAt(obj, "status", "arn"), "what was created in AWS for this "+k.Title)
+}
+
+// nothing is the effect of deleting what stands for nothing in AWS.
+var nothing = []views.Effect{{Icon: "info", Tone: "idle", Text: "Nothing is deleted in AWS: Portico knows of nothing there for it."}}
+
+// unmade reports whether the operator has looked at the object and made nothing for it: it had to wait, or AWS refused the creation.
+func unmade(obj *unstructured.Unstructured) bool {
+	return status.FactsOf(obj).Observed >= 0 && catalog.TextAt(obj, "status", "accountID") == "" && catalog.TextAt(obj, "status", "arn") == ""
 }
 
 func observed(obj *unstructured.Unstructured) bool {

@@ -41,7 +41,7 @@ func Fate(obj *unstructured.Unstructured, k catalog.Kind) (all []views.Effect, a
 	f := status.FactsOf(obj)
 	switch {
 	case catalog.TextAt(obj, "status", "accountID") == "":
-		return []views.Effect{{Icon: "info", Tone: "idle", Text: "Nothing was created in AWS for it."}}, true
+		return nothing, true
 	case f.Condition(v1alpha1.ConditionReady).Reason == v1alpha1.ReasonDeleting:
 		return begun(obj, k), keeps
 	}

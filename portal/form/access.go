@@ -23,14 +23,14 @@ func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Eff
 	for _, b := range after {
 		for _, right := range access.Rights(b.Kind, b.Access) {
 			if !slices.Contains(rightsTo(before, b), right) {
-				all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("In AWS the web app asks to use the %s %s: %s.", b.Kind, b.Name, right)})
+				all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("In AWS its Pods get rights to the %s %s: %s.", s.called(b.Kind), b.Name, right)})
 			}
 		}
 	}
 	for _, b := range before {
 		for _, right := range access.Rights(b.Kind, b.Access) {
 			if !slices.Contains(rightsTo(after, b), right) {
-				all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("In AWS the web app no longer asks to use the %s %s: %s.", b.Kind, b.Name, right)})
+				all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("In AWS its Pods lose rights to the %s %s: %s.", s.called(b.Kind), b.Name, right)})
 			}
 		}
 	}

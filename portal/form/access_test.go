@@ -33,7 +33,7 @@ func TestAReviewSaysWhichRightsAreAddedAndTaken(t *testing.T) {
 		}
 		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"image": "shop:1", "bindings": all}}}
 	}
-	const asks, noLonger = "In AWS the web app asks to use the ", "In AWS the web app no longer asks to use the "
+	const asks, noLonger = "In AWS its Pods get rights to the ", "In AWS its Pods lose rights to the "
 	const again = "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were created."
 	const master, own = "The web app signs in to the database db as its master user, who can do everything in it. With user: Own it gets a user of its own.", "The web app signs in to the database db as a user of its own, which may "
 	const dropped = "The web app's own user of the database db is dropped once no Pod uses it; tables that it has made stay."
@@ -42,12 +42,12 @@ func TestAReviewSaysWhichRightsAreAddedAndTaken(t *testing.T) {
 		want      []string
 		replaced  bool // the Pods are
 	}{
-		"a request":         {nil, of("SQSQueue orders", "RDSInstance db"), []string{asks + "SQSQueue orders: receive and delete its messages.", asks + "SQSQueue orders: send messages to it.", master}, false},
-		"more":              {of("S3Bucket files Read"), of("S3Bucket files ReadWrite"), []string{asks + "S3Bucket files: write and delete its objects.", again}, false},
-		"less":              {of("S3Bucket files"), of("S3Bucket files Read"), []string{noLonger + "S3Bucket files: write and delete its objects.", again}, false},
-		"the other":         {of("SQSQueue orders Read"), of("SQSQueue orders Write"), []string{asks + "SQSQueue orders: send messages to it.", noLonger + "SQSQueue orders: receive and delete its messages.", again}, false},
+		"a request":         {nil, of("SQSQueue orders", "RDSInstance db"), []string{asks + "message queue orders: receive and delete its messages.", asks + "message queue orders: send messages to it.", master}, false},
+		"more":              {of("S3Bucket files Read"), of("S3Bucket files ReadWrite"), []string{asks + "bucket files: write and delete its objects.", again}, false},
+		"less":              {of("S3Bucket files"), of("S3Bucket files Read"), []string{noLonger + "bucket files: write and delete its objects.", again}, false},
+		"the other":         {of("SQSQueue orders Read"), of("SQSQueue orders Write"), []string{asks + "message queue orders: send messages to it.", noLonger + "message queue orders: receive and delete its messages.", again}, false},
 		"the same, said":    {of("SQSQueue orders"), of("SQSQueue orders ReadWrite"), nil, false},
-		"no binding":        {of("SNSTopic news"), of(), []string{noLonger + "SNSTopic news: publish to it."}, true},
+		"no binding":        {of("SNSTopic news"), of(), []string{noLonger + "topic news: publish to it."}, true},
 		"another prefix":    {of("SQSQueue orders Read"), of("SQSQueue orders Read MAIL"), nil, true},
 		"another database":  {of("RDSInstance other"), of("RDSInstance db"), []string{master}, true},
 		"a user of its own": {of("RDSInstance db"), of("RDSInstance db - user=Own"), []string{own + "read and write rows, and make tables of its own."}, true},
@@ -55,7 +55,7 @@ func TestAReviewSaysWhichRightsAreAddedAndTaken(t *testing.T) {
 		"the master user":   {of("RDSInstance db - user=Own"), of("RDSInstance db - user=Master"), []string{master, dropped}, true},
 		"no database":       {of("RDSInstance db - user=Own"), of(), []string{dropped}, true},
 	} {
-		s := subject{kind: k}
+		s := subject{kind: k, Facts: Facts{Kinds: catalogtest.Kinds(t)}}
 		effects := s.accessEffects(nil, row.will)
 		if row.was != nil {
 			effects = s.effects(row.was, row.will)

@@ -3,9 +3,9 @@ package form
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/portico-platform/portico/api/guardrails"
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
@@ -108,7 +108,7 @@ func (b builder) addable(list string) []views.Choice {
 		for _, o := range b.Choices[kind].Options {
 			if !b.names(list, r, catalog.Target{Kind: kind, Name: o.Value}) {
 				o = b.option(r, kind, o)
-				all = append(all, views.Choice{Value: o.Value, Label: strings.ToLower(cmp.Or(b.Choices[kind].Title, kind)) + " " + o.Label})
+				all = append(all, views.Choice{Value: o.Value, Label: spoken.Lower(cmp.Or(b.Choices[kind].Title, kind)) + " " + o.Label})
 			}
 		}
 	}

@@ -23,6 +23,15 @@ type Facts struct {
 	Namespace string // "" for what belongs to no namespace
 	Edit      *Edit  // nil: a new object is described
 	People    People // how users and groups are called
+	Kinds     catalog.Catalog
+}
+
+// called returns what pages call a kind, as it stands in a sentence.
+func (f Facts) called(kind string) string {
+	if k, ok := f.Kinds.ByName(kind); ok {
+		return k.Noun()
+	}
+	return kind
 }
 
 // Edit is an object that is edited, in the version in which the user began. Forms carry that version, so that it holds over
@@ -31,6 +40,7 @@ type Edit struct {
 	Name   string
 	ETag   string
 	Object *unstructured.Unstructured
+	Made   []string // what says that something stands behind the object: see catalog.Kind.Made
 }
 
 // subject is what is described: an object of a kind, with the facts about it.
@@ -51,6 +61,7 @@ type Draft struct {
 	rows   map[string]int // of each list among the values, by name
 	yaml   string
 	base   string // YAML of what came in as YAML, for what the form has no inputs for
+	asks   bool   // whether the form is to be shown without the comments of the YAML
 	focus  string // name of the row that was added, or of the list that one was removed from
 }
 
@@ -175,6 +186,15 @@ func (d Draft) ToForm() Draft {
 	}
 	out.Unread = nil
 	return out
+}
+
+// Commented reports whether there are comments in the YAML, which the form does not keep.
+func (d Draft) Commented() bool { return d.inYAML && catalog.HasComments([]byte(d.yaml)) }
+
+// Asking returns the draft as it is, with the question whether to go on to the form without its comments.
+func (d Draft) Asking() Draft {
+	d.asks = true
+	return d
 }
 
 // inRows gives each value of a list a row of its own where lines cannot show them: those lose breaks within a value, the

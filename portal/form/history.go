@@ -29,21 +29,21 @@ func Back(kind catalog.Kind, spec map[string]any, facts Facts) (d Draft, stays [
 	obj := catalog.Clean(facts.Edit.Object)
 	now, _ := obj.Object["spec"].(map[string]any)
 	then := withSpec(spec).DeepCopy().Object["spec"].(map[string]any)
-	stays = keepFixed(kind.Fields, now, then)
+	stays = keepFixed(kind.Fields, facts.Edit.Made, now, then)
 	obj.Object["spec"] = then
 	d, err = FromObject(kind, obj, facts)
 	return d, stays, err
 }
 
 // keepFixed gives then what now has of the fields that cannot change, and tells of each of which that is another value.
-func keepFixed(fields []catalog.Field, now, then map[string]any) (stays []string) {
+func keepFixed(fields []catalog.Field, made []string, now, then map[string]any) (stays []string) {
 	for _, f := range fields {
 		is, was := now[f.Name], then[f.Name]
 		inner, isMap := is.(map[string]any)
 		outer, wasMap := was.(map[string]any)
 		switch {
 		case reflect.DeepEqual(is, was):
-		case f.Fixed.Why != "" && (is != nil || f.Fixed.Unset):
+		case f.Fixed.Holds(made) && (is != nil || f.Fixed.Unset):
 			if then[f.Name] = is; is == nil {
 				delete(then, f.Name)
 			}
@@ -52,7 +52,7 @@ func keepFixed(fields []catalog.Field, now, then map[string]any) (stays []string
 			}
 			stays = append(stays, f.Label+" keeps its value ("+valueText(is)+"). "+humanize.Sentence("it cannot be changed: "+f.Fixed.Why))
 		case f.Type == catalog.Object && isMap && wasMap:
-			stays = append(stays, keepFixed(f.Fields, inner, outer)...)
+			stays = append(stays, keepFixed(f.Fields, made, inner, outer)...)
 		}
 	}
 	return stays

@@ -20,9 +20,11 @@ func kindOf(t *testing.T, name string) catalog.Kind {
 	return k
 }
 
+type spec = map[string]any
+
+func ref(name string) spec { return spec{"name": name} }
+
 func TestTheWayBackKeepsWhatCannotChange(t *testing.T) {
-	type spec = map[string]any
-	ref := func(name string) spec { return spec{"name": name} }
 	for reason, row := range map[string]struct {
 		kind            string
 		now, then, want spec
@@ -59,7 +61,7 @@ func TestTheWayBackKeepsWhatCannotChange(t *testing.T) {
 	} {
 		k := kindOf(t, row.kind)
 		now := &unstructured.Unstructured{Object: spec{"apiVersion": "portico.dev/v1alpha1", "kind": row.kind, "metadata": spec{"name": "x", "namespace": "n"}, "spec": row.now}}
-		d, stays, err := Back(k, row.then, Facts{Namespace: "n", Edit: &Edit{Name: "x", ETag: `"e"`, Object: now}})
+		d, stays, err := Back(k, row.then, Facts{Namespace: "n", Edit: &Edit{Name: "x", ETag: `"e"`, Object: now, Made: []string{"accountID"}}})
 		if err != nil {
 			t.Fatalf("%s: %v", reason, err)
 		}
@@ -69,6 +71,24 @@ func TestTheWayBackKeepsWhatCannotChange(t *testing.T) {
 		if got := fmt.Sprint(d.Object.Object["spec"]); got != fmt.Sprint(row.want) {
 			t.Errorf("%s: %s, want %v", reason, got, row.want)
 		}
+	}
+}
+
+// TestTheWayBackIsFreeUntilSomethingIsMade goes back to another name of a bucket that AWS does not have yet.
+func TestTheWayBackIsFreeUntilSomethingIsMade(t *testing.T) {
+	k := kindOf(t, "S3Bucket")
+	now := &unstructured.Unstructured{Object: spec{
+		"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": spec{"name": "x", "namespace": "n"},
+		"spec": spec{"providerRef": ref("a"), "bucketName": "x"}, "status": spec{},
+	}}
+	edit := &Edit{Name: "x", ETag: `"e"`, Object: now, Made: k.Made(now)}
+	d, stays, err := Back(k, spec{"providerRef": ref("b"), "bucketName": "y"}, Facts{Namespace: "n", Edit: edit})
+	if got := fmt.Sprint(d.Object.Object["spec"]); err != nil || len(stays) > 0 || got != fmt.Sprint(spec{"providerRef": ref("b"), "bucketName": "y"}) {
+		t.Errorf("%s, %v stays, %v", got, stays, err)
+	}
+	now.Object["status"] = spec{"accountID": "123456789012", "arn": "arn:aws:s3:::x"}
+	if made := k.Made(now); fmt.Sprint(made) != "[accountID]" { // the only one that rules of buckets ask for
+		t.Errorf("made: %v", made)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // fixed reports why a field of the object that is edited cannot change, and what it holds.
 func (b builder) fixed(f catalog.Field, path string) (why, value string) {
-	if b.Edit == nil || f.Fixed.Why == "" || strings.Contains(path, "[") {
+	if b.Edit == nil || !f.Fixed.Holds(b.Edit.Made) || strings.Contains(path, "[") {
 		return "", ""
 	}
 	held, _, _ := unstructured.NestedFieldNoCopy(b.Edit.Object.Object, strings.Split(path, ".")...)
@@ -44,14 +44,16 @@ func valueText(v any) string {
 
 // Stored is what the cluster would make of a draft.
 type Stored struct {
-	Object   *unstructured.Unstructured // with what was filled in
-	Was      *unstructured.Unstructured // before an edit
+	Object *unstructured.Unstructured // with what was filled in
+	Was    *unstructured.Unstructured // before an edit
+	// HoldUps are why the object cannot become Ready as things are.
+	HoldUps  []string
 	Warnings []string
 }
 
 // Review compares what would be stored with what is asked for; with what there is, if it is edited.
 func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
-	view := views.Review{Form: form, Name: d.Object.GetName(), Warnings: stored.Warnings}
+	view := views.Review{Form: form, Name: d.Object.GetName(), HoldUps: stored.HoldUps, Warnings: stored.Warnings}
 	if d.Edit != nil {
 		return d.change(view, stored)
 	}

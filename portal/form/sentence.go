@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -126,7 +127,7 @@ func saidObject(f catalog.Field, all map[string]any) string {
 	var words []string
 	for _, member := range f.Fields {
 		if v, ok := all[member.Name]; ok {
-			words = append(words, lower(member.Label)+" "+said(member, v))
+			words = append(words, spoken.Lower(member.Label)+" "+said(member, v))
 		}
 	}
 	if len(f.Fields) == 0 { // a map
@@ -138,15 +139,6 @@ func saidObject(f catalog.Field, all map[string]any) string {
 		return "set"
 	}
 	return strings.Join(words, ", ")
-}
-
-// lower returns a label as it stands within a sentence; abbreviations stay.
-func lower(label string) string {
-	first, rest, _ := strings.Cut(label, " ")
-	if strings.ToUpper(first) == first && len(first) > 1 {
-		return label
-	}
-	return strings.TrimSpace(strings.ToLower(first) + " " + rest)
 }
 
 // settings returns what an object has beside what its sentence tells: each field of spec that has another value than by default.

@@ -34,7 +34,7 @@ func TestARequestIsSaidInASentence(t *testing.T) {
 		},
 		{"EC2Instance", "{instanceType: t3.micro, imageSSMParameter: /x, securityGroupIDs: [sg-1, sg-2], state: Running}", "Virtual machine: t3.micro, from the image that /x names, terminated when you delete it here.", "Security group IDs sg-1, sg-2"},
 		{"SQSQueue", "{queueName: jobs.fifo, fifoQueue: true, deadLetterQueue: {targetRef: {name: lost}, maxReceiveCount: 3}}", "Message queue: named jobs.fifo, in strict order (FIFO), with a dead-letter queue, deleted with its messages when you delete it here.", "Dead letter queue max receive count 3, target lost"},
-		{"WebApp", "{image: 'example.com/shop:1', replicas: 3, port: 8080, bindings: [{kind: S3Bucket, name: files}]}", "Web app: example.com/shop:1, 3 copies, listening on port 8080, inside the cluster only.", "Bindings kind S3Bucket, name files"},
+		{"WebApp", "{image: 'example.com/shop:1', replicas: 3, port: 8080, bindings: [{kind: S3Bucket, name: files}]}", "Web app: example.com/shop:1, 3 replicas, listening on port 8080, inside the cluster only.", "Bindings kind S3Bucket, name files"},
 		{"GatewayHostnameRequest", "{hostname: shop.example.com, zoneId: Z1, environment: prod}", "Hostname: shop.example.com, reachable from the internet, for the environment prod, in the hosted zone Z1.", ""},
 		{"DatabaseUser", "{databaseRef: {name: ledger}, access: Read}", "Database user: in the database ledger, that reads, signing in with a password, dropped when you delete it here.", ""},
 		{"S3Bucket", "{bucketName: theirs, adoptionPolicy: Adopt, managementPolicy: Observe}", "Bucket: named theirs, only observed: Portico changes and deletes nothing in AWS.", "Adoption policy Adopt"},

@@ -2,7 +2,6 @@ package form
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -92,6 +91,6 @@ func (d Draft) Locate(err error) catalog.FieldErrors {
 func (d Draft) Taken() catalog.FieldError {
 	return catalog.FieldError{
 		Field: NameField, Value: d.Object.GetName(),
-		Message: "is taken: " + d.Team.Name + " has a " + strings.ToLower(d.kind.Title) + " of this name; choose another one",
+		Message: "is taken: " + d.Team.Name + " has a " + d.kind.Noun() + " of this name; choose another one",
 	}
 }

@@ -1,6 +1,8 @@
 package form
 
 import (
+	"strings"
+
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/commands"
 	"github.com/portico-platform/portico/portal/humanize"
@@ -23,7 +25,7 @@ func (d Draft) Carry(view views.Form, portal string) (views.Form, error) {
 	if err != nil {
 		return view, err
 	}
-	view.ETag, view.Began = d.Edit.ETag, string(began)
+	view.ETag, view.Began, view.Made = d.Edit.ETag, string(began), strings.Join(d.Edit.Made, " ")
 	at := commands.Target{Kind: d.kind, Namespace: d.Namespace, Name: d.Edit.Name}
 	view.Commands, err = commands.Edit(at, d.Edit.ETag, d.Edit.Object, d.Object, string(text), portal)
 	return view, err
@@ -36,7 +38,7 @@ func (d Draft) View(view views.Form, offers Offers, portal string) (views.Form, 
 		return view, err
 	}
 	if d.inYAML {
-		view.YAMLTab, view.YAML = true, d.yaml
+		view.YAMLTab, view.YAML, view.Comments = true, d.yaml, d.asks
 		view.Problems = problems(d.Errors)
 		return view, nil
 	}

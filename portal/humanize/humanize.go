@@ -81,10 +81,17 @@ func FirstSentence(text string) (first, more string) {
 // Words splits a name in camel case: CertificateIssued → Certificate issued.
 func Words(name string) string {
 	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte(' ')
-			r += 'a' - 'A'
+	rs := []rune(name)
+	upper := func(i int) bool { return i >= 0 && i < len(rs) && unicode.IsUpper(rs[i]) }
+	for i, r := range rs {
+		follows := i+1 < len(rs) && !upper(i+1) && unicode.IsLetter(rs[i+1]) // a small letter
+		if i > 0 && upper(i) {
+			if !upper(i-1) || follows {
+				b.WriteByte(' ')
+			}
+			if acronym := upper(i+1) || upper(i-1) && !follows; !acronym {
+				r = unicode.ToLower(r)
+			}
 		}
 		b.WriteRune(r)
 	}

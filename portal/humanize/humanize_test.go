@@ -26,6 +26,17 @@ func TestHasWords(t *testing.T) {
 	}
 }
 
+func TestWordsKeepAcronyms(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "Ready": "Ready", "CertificateIssued": "Certificate issued", "AWSAccess": "AWS access", "DNSAliasReady": "DNS alias ready",
+		"messagesInFlight": "messages in flight", "EC2Instance": "EC2 instance", "WaitsForDNS": "Waits for DNS",
+	} {
+		if got := Words(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestPerson(t *testing.T) {
 	for username, want := range map[string]string{
 		"":                              "",

@@ -38,6 +38,7 @@ func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalo
 	var found Found
 	var refused error
 	c.Ahead(ctx, id, cluster.RightsTo("list", kinds, namespace)...)
+	of, n := make([][]*overview.Row, len(kinds)), 0
 	for i := range kinds {
 		k := &kinds[i]
 		rows, err := c.Rows(ctx, id, *k, namespace)
@@ -50,8 +51,13 @@ func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalo
 			return Found{}, err
 		}
 		found.Kinds = append(found.Kinds, *k)
+		of[i] = rows
+		n += len(rows)
+	}
+	found.Items = make([]Item, 0, n) // at once: of thousands, growing would leave as much again to be collected
+	for i, rows := range of {
 		for _, row := range rows {
-			found.Items = append(found.Items, Item{row, k})
+			found.Items = append(found.Items, Item{row, &kinds[i]})
 		}
 	}
 	if len(found.Kinds) == 0 && refused != nil {

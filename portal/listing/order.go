@@ -36,10 +36,16 @@ func (c Compare) Then(desc bool) Compare {
 		if desc {
 			by = -by
 		}
-		if by != 0 {
-			return by
+		if by == 0 { // one after the other: cmp.Or would allocate for each pair
+			by = cmp.Compare(a.Name, b.Name)
 		}
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind.Name, b.Kind.Name))
+		if by == 0 {
+			by = cmp.Compare(a.Namespace, b.Namespace)
+		}
+		if by == 0 {
+			by = cmp.Compare(a.Kind.Name, b.Kind.Name)
+		}
+		return by
 	}
 }
 

@@ -47,8 +47,10 @@ type Checks struct {
 	operatorapi.Resource
 }
 
-// Object is what is asked about. UID tells it from a namesake of earlier days.
-type Object struct{ Kind, Namespace, Name, UID string }
+// Object is what is asked about. UID tells it from a namesake of earlier days. Version is the resourceVersion that the caller has
+// seen: the operator notes a check before it writes the status, so an answer that was asked for afterwards is never older than that
+// status.
+type Object struct{ Kind, Namespace, Name, UID, Version string }
 
 // Features are the parts of the operator that depend on what the cluster has.
 type Features struct {
@@ -94,8 +96,8 @@ type answer struct {
 	until time.Time
 }
 
-// question is what is asked at a path; UID tells one life of an object from another.
-type question struct{ path, uid string }
+// question is what is asked at a path; UID tells one life of an object from another, version one status from the next.
+type question struct{ path, uid, version string }
 
 // reader makes sense of an answer; body is nil if the operator knows nothing of what was asked.
 type reader func(body []byte) (any, error)
@@ -108,7 +110,7 @@ func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
 // Of tells of the checks of one object. It takes Patience at the most, and no time while the operator is known to be
 // away. Whether the caller can see the object was asked before.
 func (c *Client) Of(ctx context.Context, of Object) Checks {
-	q := question{operatorapi.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID}
+	q := question{operatorapi.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID, of.Version}
 	if checks, ok := c.tell(ctx, q, func(body []byte) (any, error) { return readChecks(body, of) }).(Checks); ok {
 		return checks
 	}
@@ -147,7 +149,7 @@ func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	if !ask {
 		return words
 	}
-	flight := c.flights.DoChan(q.path+"#"+q.uid, func() (any, error) {
+	flight := c.flights.DoChan(q.path+"#"+q.uid+"#"+q.version, func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 		defer cancel()
 		words, err := c.ask(detached, q, read)

@@ -57,9 +57,23 @@ func TestAnswersAreShared(t *testing.T) {
 	if l.asked.Load() != 1 || b.cluster.reads != 1 {
 		t.Errorf("asked %d times, %d looks at the Lease", l.asked.Load(), b.cluster.reads)
 	}
+	newer, first := logs, *l.answer.Load()
+	newer.Version = "2"
+	l.says(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"uid":"1","reason":"InSync"}`)
+	})
+	for range 3 { // of an object whose status was written since
+		if got := b.Of(t.Context(), newer); got.Reason != "InSync" {
+			t.Errorf("an answer older than the status: %q", got.Reason)
+		}
+	}
+	l.says(first)
+	if l.asked.Load() != 2 {
+		t.Errorf("asked %d times for two versions", l.asked.Load())
+	}
 	b.later()
 	b.want(Checked, "one")
-	if l.asked.Load() != 2 || b.cluster.reads != 1 {
+	if l.asked.Load() != 3 || b.cluster.reads != 1 {
 		t.Errorf("asked %d times, %d looks at the Lease", l.asked.Load(), b.cluster.reads)
 	}
 	b.clock.SetTime(b.clock.Now().Add(placeFor))
@@ -198,7 +212,7 @@ func TestNobodyWaitsForLong(t *testing.T) {
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	b := newBench(t, nil)
 	for i := range 3 * kept {
-		b.after(question{string(rune('a' + i%26)), time.Duration(i).String()}, Checks{State: Unchecked}, nil)
+		b.after(question{path: string(rune('a' + i%26)), uid: time.Duration(i).String()}, Checks{State: Unchecked}, nil)
 	}
 	if len(b.recent) > kept {
 		t.Errorf("%d answers are kept", len(b.recent))

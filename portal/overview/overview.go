@@ -80,6 +80,15 @@ func (s *Store) Places() []Place {
 	return out
 }
 
+// Each calls do for every place, in no order, while nothing changes.
+func (s *Store) Each(do func(Place)) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for p := range s.cells {
+		do(p)
+	}
+}
+
 // Of returns the overview of the places for which shown returns true. Nothing in it depends on others.
 func (s *Store) Of(shown func(Place) bool) Overview {
 	s.mu.RLock()

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,22 +48,33 @@ func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var out []*Row
-	add := func(c *cell) {
-		for _, row := range c.rows {
-			out = append(out, row)
+	if at.Namespace != "" {
+		if c := s.cells[at]; c != nil {
+			out = slices.Clone(c.rows)
 		}
-	}
-	if c := s.cells[at]; c != nil && at.Namespace != "" {
-		out = make([]*Row, 0, len(c.rows))
-		add(c)
 		return out
 	}
+	n := 0
 	for p, c := range s.cells {
-		if at.Namespace == "" && p.Kind == at.Kind && shown(p.Namespace) {
-			add(c)
+		if p.Kind == at.Kind {
+			n += len(c.rows)
+		}
+	}
+	out = make([]*Row, 0, n)
+	for p, c := range s.cells {
+		if p.Kind == at.Kind && shown(p.Namespace) {
+			out = append(out, c.rows...)
 		}
 	}
 	return out
+}
+
+// Empty reports whether there is nothing of a kind in a namespace.
+func (s *Store) Empty(at Place) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.cells[at]
+	return c == nil || len(c.rows) == 0
 }
 
 // took returns the time from the request until the object was first ready, or -1 if it never was. It is at least 0, although the

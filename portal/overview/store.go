@@ -28,8 +28,26 @@ type key struct {
 
 // cell is what there is of a place.
 type cell struct {
-	rows  map[string]*Row // by name
+	rows  []*Row
+	at    map[string]int // where each name is in rows
 	tally tally
+}
+
+func (c *cell) add(name string, row *Row) {
+	c.at[name] = len(c.rows)
+	c.rows = append(c.rows, row)
+}
+
+// remove puts the last row where the named one was, which must be there.
+func (c *cell) remove(name string) *Row {
+	i, last := c.at[name], len(c.rows)-1
+	row := c.rows[i]
+	c.rows[i] = c.rows[last]
+	c.at[c.rows[i].Name] = i
+	c.rows[last] = nil
+	c.rows = c.rows[:last]
+	delete(c.at, name)
+	return row
 }
 
 // NewStore makes a Store of no objects.
@@ -57,10 +75,10 @@ func (s *Store) put(k key, row *Row) {
 	s.drop(k)
 	c := s.cells[k.Place]
 	if c == nil {
-		c = &cell{rows: map[string]*Row{}}
+		c = &cell{at: map[string]int{}}
 		s.cells[k.Place] = c
 	}
-	c.rows[k.name] = row
+	c.add(k.name, row)
 	c.tally.add(row.Phase, 1)
 	if row.Took >= 0 {
 		s.timesOf(k.Kind).add(row.Took, 1)
@@ -91,11 +109,13 @@ func (s *Store) Remove(kind, namespace, name string) {
 // drop takes back what the object has added.
 func (s *Store) drop(k key) {
 	c := s.cells[k.Place]
-	if c == nil || c.rows[k.name] == nil {
+	if c == nil {
 		return
 	}
-	row := c.rows[k.name]
-	delete(c.rows, k.name)
+	if _, known := c.at[k.name]; !known {
+		return
+	}
+	row := c.remove(k.name)
 	delete(s.failing, k)
 	delete(s.leaving, k)
 	c.tally.add(row.Phase, -1)

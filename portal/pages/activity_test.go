@@ -104,7 +104,7 @@ func TestRecentActivityOfATeam(t *testing.T) {
 		f.events = append(f.events, done("payments", fmt.Sprint("b", i), activity.Created, fmt.Sprintf("Ann made number %d.", i), 1, time.Duration(i)*time.Minute))
 	}
 	html := visit(t, f, developer, "/team/growth").Body.String()
-	lacks(t, html, "Ann made number 0.", "Ann made number 9.", "There is more")
+	lacks(t, html, "Ann made number 0.", "Ann made number 9.", "These are the latest")
 	if strings.Contains(html, "Ann made number 10.") {
 		t.Error("it shows more than ten")
 	}

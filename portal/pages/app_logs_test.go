@@ -65,23 +65,23 @@ func TestTheLogsOfAnApplication(t *testing.T) {
 	}{
 		"the lines of all copies by their time": {copiesSite, atLogs, 200, "\n[b] b first\n[a] a between\n[b] b &lt;script&gt;second&lt;/script&gt;\n</pre>", "12:00:01"},
 		"with their timestamps":                 {copiesSite, atLogs + "?timestamps=true", 200, "[a] 2026-11-21T12:00:02Z a between", ""},
-		"one copy":                              {copiesSite, atLogs + "?pod=shop-5d9-a", 200, "a between", "b first"},
-		"the copies to choose from":             {copiesSite, atLogs, 200, `<option value="" selected>All copies</option> <option value="shop-7f8-b">shop-7f8-b</option>`, ""},
+		"one replica":                           {copiesSite, atLogs + "?pod=shop-5d9-a", 200, "a between", "b first"},
+		"the copies to choose from":             {copiesSite, atLogs, 200, `<option value="" selected>All replicas</option> <option value="shop-7f8-b">shop-7f8-b</option>`, ""},
 		"the copy that was chosen":              {copiesSite, atLogs + "?pod=shop-5d9-a", 200, `<option value="shop-5d9-a" selected>`, ""},
 		"the tab among the others":              {copiesSite, atLogs, 200, `<a href="/teams/payments/webapps/shop/logs" aria-current="page">`, ""},
 		"the stream that follows all":           {copiesSite, atLogs, 200, `hx-sse:connect="/teams/payments/webapps/shop/logs/live?container=app&amp;tail=200"`, ""},
 		"the stream that follows one":           {copiesSite, atLogs + "?pod=shop-5d9-a", 200, `logs/live?container=app&amp;pod=shop-5d9-a&amp;tail=200"`, ""},
 		"the run before, of those that had one": {copiesSite, atLogs + "?previous=true", 200, "b first", "a between"},
 		"no following of a run that has ended":  {copiesSite, atLogs + "?previous=true", 200, "b first", "hx-sse:connect"},
-		"no copies":                             {noPods, atLogs, 200, "No logs yet: no copy has started.", ""},
-		"copies that have not started":          {failing("", notStarted()), atLogs, 200, "No logs yet: no copy has started.", ""},
+		"no copies":                             {noPods, atLogs, 200, "No logs yet: no replica has started.", ""},
+		"copies that have not started":          {failing("", notStarted()), atLogs, 200, "No logs yet: no replica has started.", ""},
 		"one that has not started":              {failing("shop-7f8-b", notStarted()), atLogs, 200, "a between", "Without"},
 		"one that went just now":                {failing("shop-7f8-b", gone), atLogs, 200, "a between", "Without"},
 		"one on a node that is away":            {failing("shop-7f8-b", away), atLogs, 200, "Without b: Kubernetes does not give that log at the moment.", "192.0.2.7"},
 		"all on nodes that are away":            {failing("", away), atLogs, 503, "The cluster does not answer", "192.0.2.7"},
-		"a copy that is gone":                   {copiesSite, atLogs + "?pod=shop-5d9-old", 200, "The copy shop-5d9-old is gone. Choose another one.", "hx-sse:connect"},
-		"a copy that is gone is no markup":      {copiesSite, atLogs + "?pod=%3Cscript%3E", 200, "The copy &lt;script&gt; is gone.", "<script>"},
-		"more copies than are read":             {many, atLogs, 200, "The 10 newest of 14 copies. Choose a copy to see another.", ""},
+		"a copy that is gone":                   {copiesSite, atLogs + "?pod=shop-5d9-old", 200, "The replica shop-5d9-old is gone. Choose another one.", "hx-sse:connect"},
+		"a copy that is gone is no markup":      {copiesSite, atLogs + "?pod=%3Cscript%3E", 200, "The replica &lt;script&gt; is gone.", "<script>"},
+		"more copies than are read":             {many, atLogs, 200, "The 10 newest of 14 replicas. Choose a replica to see another.", ""},
 		"without the right on logs":             {denied("get pods/log payments"), atLogs, 403, "You are not allowed to get pods/log in namespace payments.", "b first"},
 		"without the right on Pods":             {denied("list pods payments"), atLogs, 403, "You are not allowed to list pods in namespace payments.", "b first"},
 		"a stream without the right":            {denied("get pods/log payments"), atLogs + "/live", 403, "", "b first"},
@@ -141,7 +141,7 @@ func TestAllCopiesAreFollowed(t *testing.T) {
 		}
 		l := followAt(t, f, atLogs+"/live?tail=50")
 		defer l.cancel()
-		if got := l.next(); !strings.Contains(got, "No logs yet: no copy has started.") {
+		if got := l.next(); !strings.Contains(got, "No logs yet: no replica has started.") {
 			t.Errorf("before the first line %q", got)
 		}
 		write("shop-7f8-b", "2026-11-21T12:00:05Z later")
@@ -161,7 +161,7 @@ func TestAllCopiesAreFollowed(t *testing.T) {
 			t.Errorf("of a copy that has come %q", got)
 		}
 		_ = pipes["shop-5d9-a"].Close()
-		if got := l.next(); !strings.Contains(got, "Copy a: The log ends here: the container has ended.") || strings.Contains(got, "event: finished") {
+		if got := l.next(); !strings.Contains(got, "Replica a: The log ends here: the container has ended.") || strings.Contains(got, "event: finished") {
 			t.Errorf("of a copy that has ended %q", got)
 		}
 		write("shop-7f8-b", "2026-11-21T12:00:07Z on")

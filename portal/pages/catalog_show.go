@@ -87,7 +87,7 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 		if err != nil {
 			return view, err
 		}
-		tile := views.Tile{ID: "tile-" + k.Plural, Title: k.Title, Icon: k.Icon, Help: page.What(k.Name, k.Help), Kind: k.Name, Typical: typical(p.cluster.TimesToReady(k))}
+		tile := views.Tile{ID: "tile-" + k.Plural, Title: k.Title, Icon: k.Icon, Help: page.What(k.Name, k.Help), Kind: k.Name, Add: !k.Namespaced, Typical: typical(p.cluster.TimesToReady(k))}
 		room := roomFor(k, quotas)
 		tile.Left = room.words
 		switch {

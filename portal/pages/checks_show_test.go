@@ -32,7 +32,7 @@ func TestChecksInWords(t *testing.T) {
 	}{
 		"in sync":        {checkedInvoices(), []string{`title="21 November 2026, 11:56:00 UTC" data-age="ago">4 min ago<`, "in sync, <time", `data-age="in">in 56 min<`, "<dd>14", "PutBucketVersioning", "2 h ago", "&lt;b&gt;cost"}},
 		"nobody answers": {operator.Checks{State: operator.Unknown}, []string{"Unknown: the operator does not answer"}},
-		"not yet":        {operator.Checks{State: operator.Unchecked}, []string{"Not checked yet since the operator started"}},
+		"not yet":        {operator.Checks{State: operator.Unchecked}, []string{"The operator has started again since its last check"}},
 		"one failure":    {with(func(c *operator.Checks) { c.Failures, c.NextCheck, c.Reason = 1, nil, "TimedOut" }), []string{"timed out", "14, of which the last failed", "soon, and after each failure"}},
 		"failures":       {with(func(c *operator.Checks) { c.Failures = 3 }), []string{"14, of which the last 3 failed"}},
 		"due":            {with(func(c *operator.Checks) { c.NextCheck = new(noon.Add(-time.Second)) }), []string{`data-age="in">now<`}},

@@ -29,7 +29,7 @@ func TestInputsTakeUnits(t *testing.T) {
 
 // TestWhatIsFixedSettlesConditions: a queue stays FIFO, or no FIFO, so its form need not ask.
 func TestWhatIsFixedSettlesConditions(t *testing.T) {
-	const queue = `{apiVersion: portico.dev/v1alpha1, kind: SQSQueue, metadata: {name: q, namespace: payments, generation: 1}, spec: {providerRef: {name: aws-prod}FIFO}}`
+	const queue = `{apiVersion: portico.dev/v1alpha1, kind: SQSQueue, metadata: {name: q, namespace: payments, generation: 1}, spec: {providerRef: {name: aws-prod}FIFO}, status: {accountID: "123456789012"}}`
 	for fifo, shown := range map[string]bool{
 		", fifoQueue: true": true, ", fifoQueue: false": false, "": false,
 		", contentBasedDeduplication: true": true, // it must not be, but it is there: it is shown, to be mended

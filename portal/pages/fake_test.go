@@ -54,7 +54,8 @@ type fakeCluster struct {
 	ender
 	keeping
 	remembering
-	left operator.Deleted // in AWS, of deleted objects
+	left     operator.Deleted // in AWS, of deleted objects
+	ownUsers []string         // databases in which applications can have a user of their own
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {

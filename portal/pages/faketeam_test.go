@@ -72,6 +72,13 @@ func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster
 	return f.Get(ctx, id, ref)
 }
 
+func (f *fakeCluster) OwnUsers(_ context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
+	if slices.Contains(f.ownUsers, database.GetName()) {
+		return true, "", nil
+	}
+	return false, "Portico makes no users in it", nil
+}
+
 func (f *fakeCluster) FreeNamespace(_ context.Context, _ auth.Identity, _, namespace string) (bool, error) {
 	return !slices.Contains(f.taken, namespace), f.away()
 }

@@ -151,8 +151,8 @@ func TestWithoutScripts(t *testing.T) {
 		shows, hides string
 	}{
 		"a button asks":                    {hostnameSite, hostnameForm("check", "taken.payments.example.com"), 200, "Another team has taken.payments.example.com", "rivals"},
-		"what is free is reviewed":         {hostnameSite, hostnameForm("review", "new.payments.example.com"), 200, "Looks good.", "You can ask for it all the same"},
-		"what is taken is a warning":       {hostnameSite, hostnameForm("review", "taken.payments.example.com"), 200, "You can ask for it all the same", "rivals"},
+		"what is free is reviewed":         {hostnameSite, hostnameForm("review", "new.payments.example.com"), 200, "Looks good.", "It cannot become ready"},
+		"what is taken is a warning":       {hostnameSite, hostnameForm("review", "taken.payments.example.com"), 200, "It cannot become ready as things are.", "rivals"},
 		"with the holder, for some":        {seen, hostnameForm("review", "taken.payments.example.com"), 200, "It is find of rivals.", ""},
 		"what is not granted is a warning": {hostnameSite, hostnameForm("review", "x.example.net"), 200, "does not allow this", ""},
 		"what is no hostname is an error":  {hostnameSite, hostnameForm("review", "a_b.payments.example.com"), 422, `href="#f-spec-hostname"`, "Request it"},

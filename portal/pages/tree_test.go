@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -29,6 +30,13 @@ func TestTheTreeShowsWhatWasMadeAndWhatIsBound(t *testing.T) {
 	_ = unstructured.SetNestedSlice(f.objects[0].Object, conditions, "status", "conditions")
 	f.objects = append(f.objects, object(t, ordersQueue), object(t, deadQueue))
 	page := visit(t, f, developer, "/teams/payments/webapps/shop?tab=objects").Body.String()
+	if lacks(t, page, "Pods"); strings.Contains(page, "ReplicaSet") {
+		t.Error("Pods that nothing keeps are shown beneath a ReplicaSet")
+	}
+	for _, pod := range f.pods {
+		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "shop-7f8", Controller: new(true)}}
+	}
+	page = visit(t, f, developer, "/teams/payments/webapps/shop?tab=objects").Body.String()
 	lacks(t, page, "Deployment", "ReplicaSet", "1 of 2 ready", "/pods/shop-7f8-b", "Its port is taken.", "Uses:", `href="/teams/payments/sqsqueues/orders"`,
 		`href="/teams/payments/sqsqueues/dead"`, "Dead letter queue:")
 	f.denied = []string{"list pods payments", "get sqsqueues payments"}
@@ -60,7 +68,7 @@ func TestActivityJoinsWhatIsKnown(t *testing.T) {
 		}
 		last = at
 	}
-	lacks(t, page, "PutBucketVersioning", "The last check that found something to do", "Last change made in AWS", "changed outside Portico", "By Payments Developer (payments-dev).", "changed once since it was requested")
+	lacks(t, page, "PutBucketVersioning", "Last check that had something to do", "Last change made in AWS", "changed outside Portico", "By Payments Developer (payments-dev).", "changed once since it was requested")
 	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/receipts?tab=activity").Body.String(), "as it was requested", "not checked yet")
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/holdup"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
@@ -39,7 +40,7 @@ type Cluster interface {
 	Reader
 	RightsReader
 	PodReader
-	HostnameReader
+	HoldUpReader
 	Writer
 	SessionEnder
 	PersonsAgent
@@ -73,6 +74,12 @@ type RightsReader interface {
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
+}
+
+// HoldUpReader tells what a request would wait for: a hostname that is taken, and what package holdup looks for.
+type HoldUpReader interface {
+	HostnameReader
+	holdup.Cluster
 }
 
 // HostnameReader reports whether hostnames can be had, for a caller, after checking access.

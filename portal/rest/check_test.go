@@ -197,3 +197,18 @@ func TestWarningsOfADeletionReachTheCaller(t *testing.T) {
 		}
 	}
 }
+
+// A dry run says why the object could not become Ready as things are; a write does not, for its status will.
+func TestADryRunSaysWhatHoldsItUp(t *testing.T) {
+	const bucket = `{"metadata":{"name":"a"},"spec":{"providerRef":{"name":"aws-none"}}}`
+	for query, want := range map[string]string{
+		"?dryRun=All": `299 - "It cannot become Ready as things are. Namespace payments cannot use an AWS account aws-none: choose another one, or ask a platform admin to open it."`,
+		"":            "",
+	} {
+		f := newFake(t)
+		got := f.call(http.MethodPost, buckets+query, bucket)
+		if is := got.Header().Get("Warning"); is != want {
+			t.Errorf("%q: %d, warning %q, want %q", query, got.Code, is, want)
+		}
+	}
+}

@@ -124,7 +124,7 @@ func (a *API) put(ctx context.Context, ref cluster.Ref, in PutOptions) (*writeOu
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return written(got, http.StatusOK, dry), nil
+	return a.changed(ctx, got, ref, dry)
 }
 
 func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Unstructured, dry bool) (*writeOutput, error) {
@@ -140,7 +140,7 @@ func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Uns
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return created(made, ref, dry), nil
+	return a.created(ctx, made, ref, dry)
 }
 
 // sentFor reads the object in the body, which must be the one that the URL names. Whoever replaces an object may send what GET
@@ -185,5 +185,5 @@ func (a *API) patch(ctx context.Context, ref cluster.Ref, in PatchOptions) (*wri
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return written(got, http.StatusOK, in.dry()), nil
+	return a.changed(ctx, got, ref, in.dry())
 }

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
@@ -124,6 +125,14 @@ func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.C
 
 func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, string) (v1alpha1.TeamDefaults, error) {
 	return f.begins, nil
+}
+
+func (f *fakeCluster) Offers(context.Context, auth.Identity, catalog.Kind, operatorapi.OfferQuery) (operator.Offers, error) {
+	return operator.Offers{}, nil
+}
+
+func (f *fakeCluster) OwnUsers(context.Context, *unstructured.Unstructured) (can bool, why string, err error) {
+	return true, "", nil
 }
 
 func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {

@@ -263,7 +263,7 @@ func (a *API) registerReveal(api huma.API, k catalog.Kind) {
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal", Tags: []string{k.Name}, Errors: secretErrors,
-		Summary: "Show the password of one " + k.Name, DefaultStatus: http.StatusOK,
+		Summary: "Show the password in the connection details of one " + k.Name, DefaultStatus: http.StatusOK,
 		Description: "Of a database it is the password of a user of the caller's own, which reads, and for owners writes; it is created when it is asked for, and dropped 24 " +
 			"hours after it was asked for last. Other passwords take the right to get the object's binding Secret. The token must be five minutes old at most. The operator's audit log records that the caller was shown it, and by an Event about " +
 			"the object. It is for people: tokens of ServiceAccounts are refused.",

@@ -134,17 +134,26 @@ func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in C
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return created(made, ref(k, namespace, made.Object.GetName()), in.dry()), nil
+	return a.created(ctx, made, ref(k, namespace, made.Object.GetName()), in.dry())
 }
 
 // created returns the answer to a request that created an object.
-func created(made cluster.Result, ref cluster.Ref, dry bool) *writeOutput {
-	out := written(made, http.StatusCreated, dry)
-	if !dry {
-		list := strings.Replace(basePath(ref.Kind), "{namespace}", url.PathEscape(ref.Namespace), 1)
-		out.Location = Prefix + list + "/" + url.PathEscape(ref.Name)
+func (a *API) created(ctx context.Context, made cluster.Result, ref cluster.Ref, dry bool) (*writeOutput, error) {
+	if dry {
+		return a.tried(ctx, ref, made)
 	}
-	return out
+	out := written(made, http.StatusCreated, dry)
+	list := strings.Replace(basePath(ref.Kind), "{namespace}", url.PathEscape(ref.Namespace), 1)
+	out.Location = Prefix + list + "/" + url.PathEscape(ref.Name)
+	return out, nil
+}
+
+// changed returns the answer to a request that changed an object.
+func (a *API) changed(ctx context.Context, got cluster.Result, ref cluster.Ref, dry bool) (*writeOutput, error) {
+	if dry {
+		return a.tried(ctx, ref, got)
+	}
+	return written(got, http.StatusOK, dry), nil
 }
 
 // written returns the answer to a write. A dry run gets no ETag: what it shows is no stored version.

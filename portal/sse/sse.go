@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -82,15 +83,39 @@ func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 }
 
 // render checks the session first: nothing may be read for one that has ended.
-func (s Source) render(ctx context.Context) ([]Part, error) {
-	if err := s.Alive(ctx); err != nil {
-		return nil, err
-	}
-	return s.Render(ctx)
+func (s Source) render(ctx context.Context) (parts []Part, err error) {
+	aside(func() {
+		if err = s.Alive(ctx); err == nil {
+			parts, err = s.Render(ctx)
+		}
+	})
+	return parts, err
 }
 
 // holds reports whether the caller may go on seeing the page.
-func (s Source) holds(ctx context.Context) bool { return s.Alive(ctx) == nil && s.Allowed(ctx) == nil }
+func (s Source) holds(ctx context.Context) (ok bool) {
+	aside(func() { ok = s.Alive(ctx) == nil && s.Allowed(ctx) == nil })
+	return ok
+}
+
+// aside runs f on a goroutine of its own and waits for it: the stack that f needs goes when it returns. An open stream would
+// keep it, 20 kB and more. A panic is the caller's, with the stack that it came from.
+func aside(f func()) {
+	panicked := make(chan any, 1)
+	go func() {
+		defer func() {
+			v := recover()
+			if v != nil {
+				v = fmt.Sprintf("%v, in\n%s", v, debug.Stack())
+			}
+			panicked <- v
+		}()
+		f()
+	}()
+	if p := <-panicked; p != nil {
+		panic(p)
+	}
+}
 
 // digest stands for what was sent: hundreds of streams would hold as many pages.
 type digest [sha256.Size]byte

@@ -288,3 +288,16 @@ func TestWhatIsLargeComesInSeveralMessages(t *testing.T) {
 		})
 	}
 }
+
+func TestAPanicOfARenderingIsTheHandlers(t *testing.T) {
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "no such row, in\n") || !strings.Contains(got, "TestAPanicOfARenderingIsTheHandlers") {
+			t.Errorf("%q", got)
+		}
+	}()
+	_ = Serve(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody), Source{
+		Alive:  func(context.Context) error { return nil },
+		Render: func(context.Context) ([]Part, error) { panic("no such row") },
+	})
+	t.Error("it went on")
+}

@@ -3,6 +3,7 @@ package status
 import (
 	"slices"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/humanize"
@@ -16,6 +17,7 @@ const (
 	StepWaiting    = "waiting"
 	StepUnknown    = "not known yet"
 	StepWarning    = "warning" // of conditions that hold only while something is not as usual
+	StepNeedsYou   = "needs you"
 )
 
 // Step is one part of the way of an object to Ready, told by one of its conditions.
@@ -50,7 +52,21 @@ func (f Facts) Steps(k catalog.Kind) []Step {
 	if c, ok := f.Find(v1alpha1.ConditionReady); ok {
 		steps = append(steps, f.readyStep(c))
 	}
+	f.markStuck(steps)
 	return steps
+}
+
+// markStuck marks the steps that give the reason why the object needs somebody.
+func (f Facts) markStuck(steps []Step) {
+	if is, _ := f.Phase(); is != phase.NeedsYou {
+		return
+	}
+	ready := f.Condition(v1alpha1.ConditionReady)
+	for i := range steps {
+		if s := &steps[i]; s.Status == "False" && !ready.True() && (s.Type == v1alpha1.ConditionReady || s.Message != "" && s.Message == ready.Message) {
+			s.State = StepNeedsYou
+		}
+	}
 }
 
 // readyStep returns the step of Ready, which says nothing about a change that nobody has looked at yet.

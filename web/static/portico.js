@@ -13,9 +13,31 @@
     }
     return "now";
   }
+  // They go by the server's clock, which the page tells as it comes: the browser's may be wrong, or be set right. Time that
+  // passes without being counted, as while a laptop sleeps, shows in that both of the browser's clocks went differently; then
+  // the server is asked for its time.
+  const html = document.documentElement, apart = () => Date.now() - performance.now();
+  let server, browser;
+  function set(time) {
+    server = time - performance.now();
+    browser = apart();
+  }
+  set(Date.parse(html.dataset.now) || Date.now());
+  async function ask() {
+    const answer = await fetch(document.querySelector("link[rel=icon]").href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+    const time = Date.parse(answer?.headers.get("Date"));
+    if (!time) return; // the next tick asks again
+    set(time);
+    show();
+  }
   function tick() {
+    if (Math.abs(apart() - browser) > 2000) ask();
+    show();
+  }
+  function show() {
+    const now = server + performance.now();
     for (const t of document.querySelectorAll("time[data-age]")) {
-      const ahead = t.dataset.age === "in", since = (Date.now() - Date.parse(t.dateTime)) / 1000;
+      const ahead = t.dataset.age === "in", since = (now - Date.parse(t.dateTime)) / 1000;
       const words = age(Math.max(0, ahead ? -since : since));
       const text = words === "now" || !t.dataset.age ? words : ahead ? "in " + words : words + " " + t.dataset.age;
       if (t.textContent !== text) t.textContent = text;
@@ -254,6 +276,7 @@
   addEventListener("pageshow", (e) => {
     leaving = false;
     if (!e.persisted) return;
+    tick();
     if (document.querySelector("[data-secret]")) location.replace(location.pathname + location.search); // it may answer a form, which is not to be sent again
     else if (!document.querySelector("[hx-sse\\:connect], #request")) location.reload(); // a stream begins with what is now, and a form has what was entered
   });
@@ -261,7 +284,7 @@
   function live(state, words) {
     for (const el of document.querySelectorAll("[data-live]")) {
       el.dataset.live = state;
-      el.textContent = words;
+      if (el.textContent !== words) el.textContent = words;
     }
   }
   function say(words) {
@@ -270,35 +293,118 @@
   }
   // The session has ended, access is gone or the page no longer exists: the server has the right page for it.
   const over = (status) => status === 401 || status === 403 || status === 404 || status === 410;
+  // The identity provider does not answer, without which nobody can tell who this is. The page stays, and goes on by itself.
+  const away = (status) => status === 424;
+  const awayWords = "Your organisation's sign-in service does not answer. This page shows what was, and goes on by itself as soon as it answers.";
 
-  // No cache keeps what scripts fetch. The server need not forbid it: that would keep the page itself out of the back/forward cache.
-  document.addEventListener("htmx:config:request", (e) => { e.detail.ctx.request.cache = "no-store"; });
+  // With HTTP/1.1 a browser has six connections to a host, whatever the number of its windows. Those that are looked at share
+  // four places for streams, and the others look in turns, one after the other: each opens its stream, takes what there is,
+  // and closes it. Places are locks, which the browser takes back from a window that is closed, however that happens.
+  const limited = navigator.locks && !/^h[23]/.test(performance.getEntriesByType("navigation")[0]?.nextHopProtocol);
+  const places = 4, pause = 5000;
+  let place, turn; // what gives it back, if this window has it
+  let quiet, next; // timers
+  let finished; // the stream that has ended for good
+  let waiting = new AbortController();
+  const lock = (name, options) => new Promise((resolve, reject) => {
+    navigator.locks.request(name, options, (got) => got ? new Promise(resolve) : resolve()).catch(reject);
+  });
+  async function enter(signal) {
+    for (let n = 1; n <= places && !place; n++) place = await lock("stream " + n, { ifAvailable: true });
+    if (!place && !turn) turn = await lock("stream turn", { signal });
+    if (!signal.aborted) return;
+    free();
+    throw signal.reason;
+  }
+  function free() {
+    place?.();
+    turn?.();
+    clearTimeout(quiet);
+    place = turn = undefined;
+  }
+  function open(stream, after) {
+    clearTimeout(next);
+    next = setTimeout(() => {
+      if (leaving || document.hidden || stream === finished || stream._htmx?.sse || !stream.isConnected) return;
+      htmx.ajax("GET", stream.getAttribute("hx-sse:connect"), { source: stream });
+    }, after);
+  }
+  function look(stream, most) { // no longer than something comes
+    if (!turn) return;
+    clearTimeout(quiet);
+    quiet = setTimeout(() => stream._htmx?.sse?.reader?.cancel(), most);
+  }
+  const isStream = (e) => e.target.hasAttribute?.("hx-sse:connect");
+  // A page that is left must keep no connection, not even one whose answer is still to come: it may be kept to go back to.
+  const streams = "[hx-sse\\:connect]";
+  function stop() {
+    const sse = document.querySelector(streams)?._htmx?.sse;
+    free();
+    if (sse?.reader) sse.reader.cancel();
+    else if (sse) sse.abortController?.abort();
+    waiting.abort();
+    waiting = new AbortController();
+  }
+  function resume() {
+    const stream = document.querySelector(streams);
+    if (stream) open(stream, 0);
+  }
+  if (limited) {
+    addEventListener("pagehide", stop);
+    addEventListener("pageshow", (e) => { if (e.persisted) resume(); });
+    document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else resume(); });
+  }
+
+  document.addEventListener("htmx:config:request", (e) => {
+    const { ctx } = e.detail;
+    ctx.request.cache = "no-store"; // the server need not say so: that would keep the page itself out of the back/forward cache
+    if (limited && isStream(e)) ctx.fetch = async (url, request) => {
+      const signal = AbortSignal.any([request.signal, waiting.signal]);
+      await enter(signal);
+      return fetch(url, { ...request, signal });
+    };
+  });
   // A filter may change while the stream of the one before is still being opened: that stream has nothing to say any more.
   const stale = (e) => e.detail.connection.url !== e.target.getAttribute("hx-sse:connect");
-  document.addEventListener("htmx:sse:before:connection", (e) => { if (stale(e)) e.detail.connection.cancelled = true; });
+  document.addEventListener("htmx:sse:before:connection", (e) => {
+    const again = limited && e.detail.connection.attempt && !place; // after a turn, or after the window was hidden
+    if (again) open(e.target, turn ? pause : 0);
+    if (again) free();
+    if (again || stale(e)) e.detail.connection.cancelled = true;
+  });
   document.addEventListener("htmx:sse:before:message", (e) => { if (stale(e)) e.detail.cancelled = true; });
-  document.addEventListener("htmx:sse:after:connection", () => { live("on", "Live"); say(""); });
+  document.addEventListener("htmx:sse:after:connection", (e) => {
+    look(e.target, 2000);
+    if (turn) live("on", "Every few seconds");
+    else live("on", "Live");
+    say("");
+  });
   document.addEventListener("htmx:sse:error", (e) => {
     if (leaving) return;
     if (over(e.detail.status)) location.reload();
     else live("lost", "Reconnecting");
+    if (away(e.detail.status)) say(awayWords);
   });
   // htmx opens a stream again that was lost, but not one that never began: that is tried until it does.
   function begin(stream) {
     live("lost", "Reconnecting");
-    setTimeout(() => {
-      if (stream.isConnected && !stream._htmx?.sse) htmx.ajax("GET", stream.getAttribute("hx-sse:connect"), { source: stream });
-    }, 5000);
+    free();
+    open(stream, 5000);
   }
-  const isStream = (e) => e.target.hasAttribute?.("hx-sse:connect");
   // What got the focus as the page was opened has had it: htmx would put it there again with every message.
   document.addEventListener("htmx:sse:before:message", () => {
     for (const el of document.querySelectorAll("[autofocus]")) el.removeAttribute("autofocus");
   });
-  document.addEventListener("htmx:sse:after:message", tick);
+  document.addEventListener("htmx:sse:after:message", (e) => {
+    look(e.target, 400);
+    tick();
+  });
   document.addEventListener("htmx:after:swap", tick);
   document.addEventListener("htmx:sse:close", (e) => {
-    if (!leaving && e.detail.reason === "message") live("off", "Finished");
+    if (leaving || e.detail.reason !== "message") return;
+    live("off", "Finished");
+    finished = e.target;
+    free();
   });
   document.addEventListener("htmx:response:error", (e) => {
     const status = e.detail.ctx.response.status;
@@ -306,7 +412,10 @@
       say(status === 401 ? "Your session has ended. Sign in again in another tab, then go on here: nothing you entered is lost."
         : "You are not allowed to do this any more, or it is gone. What you entered is still here: copy what you need.");
     } else if (over(status)) location.reload();
-    else if (isStream(e)) begin(e.target);
+    else if (isStream(e)) {
+      begin(e.target);
+      if (away(status)) say(awayWords);
+    } else if (away(status)) say("Your organisation's sign-in service does not answer, so that Portico cannot tell who you are. Nothing was lost: try again in a minute.");
     else if (status === 429) say("That was too much in a short time. Wait a few seconds, then try again.");
     else if (status >= 500) say("Portico could not do that just now. Nothing was lost: try again in a moment.");
   });

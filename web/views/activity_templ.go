@@ -183,7 +183,7 @@ func activityCard(id string, a Activity, hidden string, teams bool) templ.Compon
 				return templ_7745c5c3_Err
 			}
 			if a.More {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"pad dim\">There is more: <code>portico activity</code> lists it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"pad dim\">These are the latest. <code>portico activity</code> lists all.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

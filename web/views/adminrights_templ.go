@@ -377,7 +377,7 @@ func rightsTable(a Admin) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<section class=\"card\" aria-labelledby=\"rights\"><header><h2 id=\"rights\">Who can do what</h2><small>what nobody has used for 90 days first; AWS remembers 400</small> <small class=\"far\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<section class=\"card\" aria-labelledby=\"rights\"><header><h2 id=\"rights\">Who can do what</h2><small>not used for 90 days first; AWS keeps the last 400 days</small> <small class=\"far\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

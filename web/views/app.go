@@ -115,6 +115,7 @@ type Version struct {
 	Available int
 	Wanted    bool // the spec asks for it
 	Back      bool // it can be taken back by a button
+	Never     bool // none of its Pods has served
 }
 
 // Container is one container of a Pod.

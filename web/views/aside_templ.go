@@ -513,7 +513,7 @@ func checksCard(c Inspection) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(c.Plan) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div class=\"plan\"><h3>Last repair or change ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div class=\"plan\"><h3>Last found to do ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

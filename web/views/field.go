@@ -234,7 +234,7 @@ func (f Field) hintTail() string {
 		parts = append(parts, "Write one per line.")
 	}
 	if f.Fixed {
-		parts = append(parts, "Cannot be changed later.")
+		parts = append(parts, "Cannot be changed once it is created.")
 	}
 	return strings.Join(parts, " ")
 }

@@ -32,6 +32,7 @@ type Form struct {
 	Closed   Closed
 	Warning  string // on top of the form, "" for none
 	YAMLTab  bool
+	Comments bool // somebody is to decide whether those of the YAML can go
 	Basic    []Field
 	Advanced []Field
 	Sections []Section // before the fields, each with some of them
@@ -41,6 +42,7 @@ type Form struct {
 	YAML     string    // the same request as YAML
 	ETag     string    // of the object that is edited, as it was when the user began; "" for a request
 	Began    string    // YAML of it then
+	Made     string    // fields of its status that say that something is made, with spaces between
 	Problems []Problem
 	Names    []Names
 	Secrets  string // address of the page where values of Secrets are set; "" for a form that takes none
@@ -86,10 +88,13 @@ func EditTeamForm(frame Frame, kind, plural, name string) Form {
 
 // RequestForm asks for a new resource.
 func RequestForm(frame Frame, kind, plural string) Form {
-	title := "Request " + article(kind)
+	title, whose := "Request "+article(kind), " for "+frame.Team.Name
+	if frame.Team.ID == PlatformTeam { // who adds it asks nobody
+		title, whose = "Add "+article(kind), ""
+	}
 	catalog := CatalogPath(frame.Team.ID)
 	return Form{
-		Frame: frame, Kind: kind, Title: title + " for " + frame.Team.Name, Action: RequestPath(frame.Team.ID, plural),
+		Frame: frame, Kind: kind, Title: title + whose, Action: RequestPath(frame.Team.ID, plural),
 		Crumbs: []Crumb{{"Catalog", catalog}, {Name: title}}, Steps: [3]string{"Describe", "Review", "Watch it become ready"},
 		Cancel: Choice{Value: catalog, Label: "Back to the catalog"},
 	}

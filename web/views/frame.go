@@ -2,6 +2,7 @@ package views
 
 import (
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/a-h/templ"
@@ -11,15 +12,24 @@ import (
 
 // Frame is what surrounds every page of a signed-in user.
 type Frame struct {
-	Title   string // of the page
-	User    string // name to show; "" for nobody: no navigation is shown then
-	Email   string // may be empty
-	Team    Team   // the current one; zero on pages of no team
-	Teams   []Team // that the user may choose
-	Section string // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
-	Slim    bool   // a narrow column
-	Admin   bool   // the user may look after the platform
-	Help    string // where the documentation speaks of the page; "" for that of what went wrong
+	Title   string    // of the page
+	User    string    // name to show; "" for nobody: no navigation is shown then
+	Email   string    // may be empty
+	Team    Team      // the current one; zero on pages of no team
+	Teams   []Team    // that the user may choose
+	Section string    // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
+	Slim    bool      // a narrow column
+	Admin   bool      // the user may look after the platform
+	Now     time.Time // by the server's clock, which the ages on the page go by
+	Help    string    // where the documentation speaks of the page; "" for that of what went wrong
+}
+
+// clock returns the time for the page's script, or "" if the page tells none.
+func (f Frame) clock() string {
+	if f.Now.IsZero() {
+		return ""
+	}
+	return f.Now.UTC().Format(time.RFC3339)
 }
 
 // Team is one choice of the team switcher.

@@ -12,6 +12,9 @@ import (
 // AllTeams stands for every team in paths; no namespace can have this name.
 const AllTeams = "-"
 
+// PlatformTeam stands for what belongs to no namespace.
+const PlatformTeam = "_platform"
+
 // ListPath returns the path of the list of all teams' resources, filtered by q.
 func ListPath(q Query) string { return TeamPath(AllTeams) + q.Encode() }
 
@@ -21,7 +24,6 @@ type Overview struct {
 	Hidden []string // kinds that the reader may not list everywhere, in words: numbers are without some of them
 	Kinds  []Choice // columns of the table of health
 	Teams  []TeamHealth
-	InAll  int // teams that the page of all teams lists
 	// Failing are the objects that need somebody, the longest first; FailingAll are the ways to all of them, with numbers.
 	Failing    []Trouble
 	FailingAll []Choice

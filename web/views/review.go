@@ -18,6 +18,7 @@ type Review struct {
 	Nothing  bool
 	Defaults []Value // what the platform fills in, of an edit
 	Effects  []Effect
+	HoldUps  []string // why it cannot become ready as things are
 	Warnings []string
 	Says     string  // what is requested, in a sentence
 	Settings []Value // what else is requested, or what an edit changes

@@ -186,7 +186,7 @@ func node(n Node) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if n.Role != "" {
+		if n.Role != "" && n.Role != n.Kind {
 			var templ_7745c5c3_Var10 string
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(n.Role + ": ")
 			if templ_7745c5c3_Err != nil {

@@ -103,7 +103,7 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 		view.SignInAway = views.Moment{At: since, Now: p.Now()}.Age()
 	}
 	for _, f := range features.Items {
-		if !f.On && f.Name != operatorapi.FeaturePeople { // that is off by an admin's choice
+		if !f.On && f.Name == operatorapi.FeatureHostnames { // others are off by an admin's choice
 			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: humanize.Sentence(f.Why)})
 		}
 	}

@@ -69,13 +69,8 @@ func (p *Pages) addHealth(ctx context.Context, o tabRequest, view *views.Overvie
 	return p.addWork(ctx, o, all, view)
 }
 
-// addHiddenCells marks the numbers that the caller may not know, and counts the teams.
+// addHiddenCells marks the numbers that the caller may not know.
 func (p *Pages) addHiddenCells(ctx context.Context, o tabRequest, view *views.Overview) error {
-	teams, err := p.Teams(ctx, o.id)
-	if err != nil {
-		return err
-	}
-	view.InAll = len(slices.DeleteFunc(teams, func(t views.Team) bool { return t.ID == page.AllTeams }))
 	var names []string
 	for _, t := range view.Teams {
 		names = append(names, t.Team)

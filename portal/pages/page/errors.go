@@ -36,8 +36,7 @@ func AdmissionWords(err error) string {
 
 // Unseen reports whether an error says that the caller may not see it: the rest of the page is there all the same.
 func Unseen(err error) bool {
-	_, ok := errors.AsType[*cluster.ForbiddenError](err)
-	return ok
+	return cluster.IsForbidden(err)
 }
 
 // Hiding returns err, unless that says that the caller may not see it: then hidden is set.

@@ -21,7 +21,7 @@ func OfKind(kinds catalog.Catalog, plural string) catalog.Catalog {
 func HiddenKinds(kinds catalog.Catalog) []string {
 	var all []string
 	for _, k := range kinds {
-		all = append(all, strings.ToLower(k.Title))
+		all = append(all, k.Noun())
 	}
 	return all
 }

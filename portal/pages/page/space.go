@@ -15,7 +15,7 @@ import (
 )
 
 // PlatformTeam stands for what belongs to no namespace. No namespace can have this name.
-const PlatformTeam = "_platform"
+const PlatformTeam = views.PlatformTeam
 
 // AllTeams stands for every namespace that the caller can list: there is a list of its resources, and nothing else. No
 // namespace can have this name.

@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -36,7 +37,7 @@ func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formReque
 		return err
 	}
 	shown.Frame.Title = page.Title(f.space, "Somebody else changed "+f.edit.Name, f.kind.Title)
-	shown.ETag, shown.Began, shown.YAML = f.edit.ETag, view.Form.Began, view.Form.YAML
+	shown.ETag, shown.Began, shown.Made, shown.YAML = f.edit.ETag, view.Form.Began, strings.Join(f.edit.Made, " "), view.Form.YAML
 	view.Form, view.Name, view.Anew = shown, f.edit.Name, !cluster.SameObject(view.ETag, f.edit.ETag)
 	return p.Show(w, r, status, views.ConflictPage(view))
 }

@@ -22,7 +22,7 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f.edit = &form.Edit{Name: name, ETag: cluster.ETag(obj), Object: obj}
+	f.edit = &form.Edit{Name: name, ETag: cluster.ETag(obj), Object: obj, Made: f.kind.Made(obj)}
 	if to := r.URL.Query().Get(views.BackTo); to != "" && f.kind.Fixed == "" && form.Sized(obj) == nil { // else the form says why not
 		return p.back(w, r, f, to)
 	}

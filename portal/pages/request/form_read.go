@@ -3,6 +3,7 @@ package request
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -22,10 +23,11 @@ type formRequest struct {
 	edit  *form.Edit // nil: a new object is asked for
 	// people is how users and groups are called.
 	people form.People
+	kinds  catalog.Catalog // there are
 }
 
 func (f formRequest) facts() form.Facts {
-	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit, People: f.people}
+	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit, People: f.people, Kinds: f.kinds}
 }
 
 // ref returns the object of the kind that has a name.
@@ -39,7 +41,7 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names}
+	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names, kinds: p.cluster.Kinds()}
 	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
 		return formRequest{}, err
 	}
@@ -50,7 +52,7 @@ func requestable(s page.Space) catalog.Catalog { return s.Kinds }
 
 // carried reads a version of the object of the path that a form carries, its ETag and its YAML, from the inputs of these names.
 func carried(r *http.Request, kind catalog.Kind, etag, text string) (*form.Edit, error) {
-	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag)}
+	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag), Made: strings.Fields(r.PostForm.Get("made"))}
 	var err error
 	if e.Object, err = form.Parse(kind, r.PostForm.Get(text)); err != nil || e.ETag == "" {
 		return nil, errors.Join(page.ErrForm, err)

@@ -100,8 +100,7 @@ func checkLook(a availability.Answer) views.Look {
 	return l
 }
 
-// judged returns what a review says before the cluster is asked: of a Team, of a policy, and of a hostname, an error
-// where it can never be had, a warning where it may be later.
+// judged returns what no validation of the cluster tells: errors, and what holds the object up as things are.
 func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
 	if f.kind.Name == page.TeamKind {
 		return p.judgedTeam(ctx, f, obj)
@@ -120,7 +119,7 @@ func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Uns
 	if link := p.HolderLink(answer.Holder); link.Label != "" {
 		words += " It is " + link.Label + "."
 	}
-	return nil, []string{words + " You can ask for it all the same: the request waits until it is available."}, nil
+	return nil, []string{words}, nil
 }
 
 // queryOfObject reads an object that may not be valid yet.

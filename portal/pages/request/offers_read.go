@@ -8,7 +8,6 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
@@ -49,7 +48,7 @@ func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offer
 	for _, o := range open {
 		offers.Providers = append(offers.Providers, form.Provider{
 			Name: o.Name, Region: o.Region, AccountID: o.AccountID, Ready: o.Ready,
-			Regions: regions(o), Guardrails: o.Guardrails,
+			Regions: o.Regions(), Guardrails: o.Guardrails,
 		})
 	}
 	if offers.Guardrails, err = p.cluster.Guardrails(ctx, f.id, f.kind, f.space.Namespace); err != nil {
@@ -57,14 +56,6 @@ func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offer
 	}
 	offers.Defaults, err = p.cluster.Defaults(ctx, f.id, f.kind, f.space.Namespace)
 	return offers, err
-}
-
-// regions returns those that the team can choose.
-func regions(p cluster.Provider) []string {
-	if len(p.AllowedRegions) == 0 {
-		return []string{p.Region}
-	}
-	return p.AllowedRegions
 }
 
 // choices reads the objects that the fields of a form may name.

@@ -76,6 +76,9 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, f formRequest) er
 	case "create":
 		return p.create(w, r, f, d)
 	case "form":
+		if about == "" && d.Commented() {
+			return p.showForm(w, r, f, d.Asking(), status)
+		}
 		d = d.ToForm()
 		d.Errors = d.Unread
 	case "yaml":
@@ -109,22 +112,29 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d 
 	if err != nil {
 		return err
 	}
+	if d, err = p.withUsers(r.Context(), f, d); err != nil {
+		return err
+	}
 	result, wrong, err := p.examine(r.Context(), f, d)
 	if err != nil {
 		return p.refused(w, r, f, d, err)
 	}
 	wrong = instead(wrong, misplaced)
-	var warnings []string
+	var holdUps []string
 	if len(wrong) == 0 {
-		if wrong, warnings, err = p.judged(r.Context(), f, d.Object); err != nil {
+		if wrong, holdUps, err = p.judged(r.Context(), f, d.Object); err != nil {
 			return err
 		}
 	}
 	if d.Errors = wrong; len(wrong) > 0 {
 		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
 	}
-	result.Warnings = slices.Concat(untaken(d.Object), more, warnings, result.Warnings)
-	return p.showReview(w, r, f, d, result)
+	missing, err := p.missing(r.Context(), f, result.Object)
+	if err != nil {
+		return err
+	}
+	result.Warnings = slices.Concat(untaken(d.Object), more, result.Warnings)
+	return p.showReview(w, r, f, d, result, append(holdUps, missing...))
 }
 
 // instead returns the errors, with those that know better in the place of others about the same fields.
@@ -142,8 +152,8 @@ func untaken(obj *unstructured.Unstructured) []string {
 	return []string{"Not taken from your YAML: " + strings.Join(all, ", ") + ". Kubernetes and Portico write these themselves; what there is of them stays."}
 }
 
-// showReview shows the object as the cluster would store it.
-func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result) error {
+// showReview shows the object as the cluster would store it, and what holds it up as things are.
+func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result, holdUps []string) error {
 	view, err := p.formPage(r, f)
 	if err != nil {
 		return err
@@ -152,7 +162,7 @@ func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest
 	if view, err = d.Carry(view, p.portal); err != nil {
 		return err
 	}
-	review, err := d.Review(view, form.Stored{Object: result.Object, Was: result.Was, Warnings: result.Warnings})
+	review, err := d.Review(view, form.Stored{Object: result.Object, Was: result.Was, HoldUps: holdUps, Warnings: result.Warnings})
 	if err != nil {
 		return err
 	}

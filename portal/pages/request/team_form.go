@@ -24,7 +24,7 @@ func (p *Pages) teamRequest(r *http.Request) (formRequest, error) {
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceNamed(page.PlatformTeam), people: p.Names}
+	f := formRequest{id: id, space: p.SpaceNamed(page.PlatformTeam), people: p.Names, kinds: p.cluster.Kinds()}
 	var ok bool
 	if f.kind, ok = p.cluster.Kinds().ByName(page.TeamKind); !ok {
 		return f, page.ErrNoPage

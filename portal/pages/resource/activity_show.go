@@ -100,7 +100,7 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 		}
 	}
 	if len(d.Checks.Plan) > 0 {
-		all = append(all, views.Deed{Title: "The last check that found something to do", Icon: "info", Tone: "busy", At: d.Checks.Planned, Plan: d.Checks.Plan})
+		all = append(all, views.Deed{Title: "Last check that had something to do", Icon: "info", Tone: "busy", At: d.Checks.Planned, Plan: d.Checks.Plan})
 	}
 	all = append(all,
 		views.Deed{Title: "Last change made in AWS", Icon: "check", Tone: "good", At: at("status", "lastSyncTime")},

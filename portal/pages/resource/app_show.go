@@ -45,7 +45,7 @@ func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.U
 func versionFact(app *v1alpha1.WebApp) views.Fact {
 	f := views.Fact{Label: "Version", Value: tagOf(app.Spec.Image)}
 	if app.Status.Image != "" && app.Status.Image != app.Spec.Image {
-		f.Note = "(" + tagOf(app.Status.Image) + " still runs)"
+		f.Note = "asked for; " + tagOf(app.Status.Image) + " still runs"
 	}
 	return f
 }
@@ -100,7 +100,7 @@ func (p *Pages) versionsOf(app *v1alpha1.WebApp, may bool) []views.Version {
 	for i, r := range app.Status.Revisions {
 		out = append(out, views.Version{
 			Revision: strconv.FormatInt(r.Revision, 10), Tag: tagOf(r.Image), Image: r.Image, Created: p.Moment(r.Created.Time),
-			Available: int(r.Available), Wanted: i == wanted, Back: may && r.Image != app.Spec.Image,
+			Available: int(r.Available), Wanted: i == wanted, Back: may && r.Image != app.Spec.Image && !r.NeverAvailable, Never: r.NeverAvailable,
 		})
 	}
 	return out

@@ -9,8 +9,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/status"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -23,16 +25,20 @@ func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructure
 	if err != nil {
 		return err
 	}
-	d.Checks = p.checksOf(checks, d.Paused)
+	d.Checks = p.checksOf(checks, d.Paused, status.FactsOf(obj).Condition(v1alpha1.ConditionReady).Status != "")
 	return nil
 }
 
-func (p *Pages) checksOf(c operator.Checks, paused bool) views.Inspection {
+// checksOf returns the checks as they are shown; judged reports whether the object's status has the outcome of one.
+func (p *Pages) checksOf(c operator.Checks, paused, judged bool) views.Inspection {
 	switch c.State {
 	case operator.Unknown:
 		return views.Inspection{Unknown: "Unknown: the operator does not answer. The rest of this page comes from Kubernetes and is current."}
 	case operator.Unchecked:
-		return views.Inspection{Unknown: "Not checked yet since the operator started."}
+		if judged {
+			return views.Inspection{Unknown: "The operator has started again since its last check: the status is that of this check, until the next one."}
+		}
+		return views.Inspection{Unknown: "Not checked yet."}
 	case operator.Checked:
 	}
 	out := views.Inspection{Facts: []views.Fact{

@@ -107,7 +107,7 @@ func unanswered(err error) bool {
 	return away || broken || errors.Is(err, context.DeadlineExceeded)
 }
 
-const noCopyYet = "No logs yet: no copy has started."
+const noCopyYet = "No logs yet: no replica has started."
 
 // note says which copies are not among the lines.
 func (l logRequest) note(without []string) string {
@@ -116,7 +116,7 @@ func (l logRequest) note(without []string) string {
 		words = append(words, "Without "+strings.Join(without, ", ")+": Kubernetes does not give that log at the moment.")
 	}
 	if l.hidden > 0 {
-		words = append(words, fmt.Sprintf("The %d newest of %d copies. Choose a copy to see another.", len(l.pods), len(l.copies)))
+		words = append(words, fmt.Sprintf("The %d newest of %d replicas. Choose a replica to see another.", len(l.pods), len(l.copies)))
 	}
 	return strings.Join(words, " ")
 }

@@ -149,7 +149,7 @@ func mainContainer(names []string) string {
 func (p *Pages) lastLines(ctx context.Context, l logRequest) (lines []string, cut bool, note string, err error) {
 	if !l.all {
 		if len(l.pods) == 0 {
-			return nil, false, "", &page.NoLogError{Words: "The copy " + l.gone + " is gone. Choose another one."}
+			return nil, false, "", &page.NoLogError{Words: "The replica " + l.gone + " is gone. Choose another one."}
 		}
 		lines, cut, err = p.linesOf(ctx, l.id, l.of(l.pods[0].Name))
 		return lines, cut, "", err

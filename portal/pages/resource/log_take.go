@@ -131,7 +131,7 @@ func (f *following) takeAll(pods []string) news {
 		case endsAll(end):
 			n.end = end
 		default:
-			f.ended[pod] = "Copy " + shortName(pod) + ": " + endWords(end)
+			f.ended[pod] = "Replica " + shortName(pod) + ": " + endWords(end)
 		}
 	}
 	all := podlogs.Interleave(copies, f.stamps)

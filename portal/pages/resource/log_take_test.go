@@ -117,7 +117,7 @@ func TestALogThatEndedHoldsNothing(t *testing.T) {
 		default:
 			t.Error("nobody hears of the last lines")
 		}
-		if got := r.text(t); got != "[00] bye" || !strings.Contains(r.noteOn(r.newest), "Copy 00: The log ends here") {
+		if got := r.text(t); got != "[00] bye" || !strings.Contains(r.noteOn(r.newest), "Replica 00: The log ends here") {
 			t.Errorf("its end is %q, %q", got, r.noteOn(r.newest))
 		}
 		if again := r.text(t); again != "" || len(r.streams()) != 1 {

@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -16,6 +17,8 @@ import (
 // advice tells what happens next, or what the reader can do.
 func advice(f status.Facts, p phase.Phase) string {
 	switch {
+	case strings.Contains(f.Condition(v1alpha1.ConditionReady).Message, "tries again by itself"):
+		return "" // it says when
 	case p == phase.NeedsYou && f.Condition(v1alpha1.ConditionStalled).True():
 		return "Portico tries again by itself, at first after 30 seconds and then at least every 5 minutes, and at once after a change."
 	case p == phase.NeedsYou:
@@ -27,14 +30,17 @@ func advice(f status.Facts, p phase.Phase) string {
 }
 
 // progress compares the generation that the status speaks of with the object's, and counts the steps that the page shows.
-func progress(f status.Facts, k catalog.Kind, steps []views.Step) string {
+func progress(f status.Facts, k catalog.Kind, is phase.Phase, steps []views.Step) string {
 	switch {
 	case f.Observed < 0:
 		return "not checked yet"
 	case f.Observed < f.Generation:
 		return "change not applied yet"
 	}
-	return cmp.Or(stepsDone(steps, k), "latest change applied")
+	if done := stepsDone(steps, k); done != "" || is == phase.Ready {
+		return cmp.Or(done, "latest change applied")
+	}
+	return strings.ToLower(string(is))
 }
 
 // stepsDone counts the steps that the page shows; "" for kinds that declare none of their own.

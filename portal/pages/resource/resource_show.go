@@ -51,7 +51,7 @@ func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured
 	}
 	d.Headline, d.Advice = headline(obj, d.Resource), advice(f, d.Resource.Phase)
 	d.Steps = saidOnce(stepsOf(f, obj, l.ref.Kind, d.Resource, p.Now()), d.Headline)
-	d.Progress = progress(f, l.ref.Kind, d.Steps)
+	d.Progress = progress(f, l.ref.Kind, d.Resource.Phase, d.Steps)
 	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.Now())
 	if err := p.addRights(ctx, l, &d); err != nil {
 		return d, err

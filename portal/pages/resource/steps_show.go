@@ -25,7 +25,7 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 	if k.Has("deletionPolicy") && k.Tells("arn") { // it stands for one thing in AWS
 		steps = append(steps, inAWS(f, obj))
 	}
-	own, told := ownSteps(f, k, r, now)
+	own, told := ownSteps(f, k, now)
 	steps = append(steps, own...)
 	if f.Deleting { // Ready says by then what the deletion waits for, and so do its steps
 		return append(steps, deletionSteps(obj, r, now)...)
@@ -33,18 +33,18 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 	if told && f.Observed >= f.Generation {
 		return append(steps, waiting("Ready", "When the steps above are done."))
 	}
-	return append(steps, readyStep(f, k, r, now))
+	return append(steps, readyStep(f, k, now))
 }
 
 // OwnSteps returns the steps that the kind of an object declares, as its conditions tell how far they are.
-func OwnSteps(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
-	steps, _ := ownSteps(status.FactsOf(obj), k, r, now)
+func OwnSteps(obj *unstructured.Unstructured, k catalog.Kind, now time.Time) []views.Step {
+	steps, _ := ownSteps(status.FactsOf(obj), k, now)
 	return steps
 }
 
 // ownSteps returns the conditions of the object's own kind: first the steps that the kind declares, in its order, then
 // others. told reports whether one of them already gives the reason why the object is not Ready, in the same words.
-func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
+func ownSteps(f status.Facts, k catalog.Kind, now time.Time) (steps []views.Step, told bool) {
 	ready := f.Condition(v1alpha1.ConditionReady)
 	for _, c := range f.Steps(k) {
 		if c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionAWSAccess { // which has a card of its own, and holds nothing up
@@ -53,9 +53,6 @@ func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (
 		s := stepOf(c, now)
 		if c.Status == "False" && !ready.True() && c.Message != "" && c.Message == ready.Message {
 			told = true
-			if r.Phase == phase.NeedsYou {
-				s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
-			}
 		}
 		steps = append(steps, s)
 	}
@@ -85,23 +82,19 @@ func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 }
 
 // readyStep returns the Ready condition, unless a newer wish has not been looked at.
-func readyStep(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) views.Step {
+func readyStep(f status.Facts, k catalog.Kind, now time.Time) views.Step {
 	all := f.Steps(k)
 	if len(all) == 0 || all[len(all)-1].Type != v1alpha1.ConditionReady {
 		return waiting("Ready", "Portico has not checked it yet.")
 	}
-	c := all[len(all)-1]
-	s := stepOf(c, now)
-	if r.Phase == phase.NeedsYou && !c.True() {
-		s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
-	}
-	return s
+	return stepOf(all[len(all)-1], now)
 }
 
 // looks are how steps are shown, by their states.
 var looks = map[string]struct{ icon, tone string }{
 	status.StepDone: {"check", "good"}, status.StepInProgress: {"spin", "busy"}, status.StepFailed: {"alert", "bad"},
 	status.StepWaiting: {"wait", "idle"}, status.StepUnknown: {"wait", "idle"}, status.StepWarning: {"alert", "warn"},
+	status.StepNeedsYou: {"alert", "bad"},
 }
 
 func stepOf(c status.Step, now time.Time) views.Step {

@@ -43,7 +43,7 @@ func TestAWarningIsNoStepThatIsDone(t *testing.T) {
 		condition("WorkloadIdentityReady", "True"), condition("QuotaNearlyFull", "True"), condition("Ready", "True"),
 	}}}}
 	var all []string
-	for _, s := range OwnSteps(obj, k, page.ResourceOf(page.Space{}, k, obj, time.Now()), time.Now()) {
+	for _, s := range OwnSteps(obj, k, time.Now()) {
 		all = append(all, s.State+" "+s.Tone)
 	}
 	if got := strings.Join(all, ", "); got != "done good, warning warn" {

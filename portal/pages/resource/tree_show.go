@@ -140,13 +140,13 @@ func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 	var sets []views.Node
 	for _, pod := range pods[:min(len(pods), maxPods)] {
-		owner := "none"
+		kind, owner := "Pods", "" // that nothing keeps
 		if o := metav1.GetControllerOf(pod); o != nil {
-			owner = o.Name
+			kind, owner = o.Kind, o.Name
 		}
 		i := slices.IndexFunc(sets, func(n views.Node) bool { return n.Name == owner })
 		if i < 0 {
-			sets, i = append(sets, views.Node{Kind: "ReplicaSet", Name: owner, Text: "Version " + tagOf(imageOf(pod)) + "."}), len(sets)
+			sets, i = append(sets, views.Node{Kind: kind, Name: owner, Text: "Version " + tagOf(imageOf(pod)) + "."}), len(sets)
 		}
 		look := podLook(pod)
 		sets[i].Nodes = append(sets[i].Nodes, views.Node{

@@ -113,7 +113,7 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 		Resource: page.ResourceOf(p.SpaceNamed(page.PlatformTeam), l.ref.Kind, obj, p.Now()), Members: p.membersOf(t),
 		Leaving: obj.GetDeletionTimestamp() != nil, Held: int(t.Status.Resources),
 	}
-	view.Steps = resource.OwnSteps(obj, l.ref.Kind, view.Resource, p.Now())
+	view.Steps = resource.OwnSteps(obj, l.ref.Kind, p.Now())
 	for _, a := range t.Spec.Providers {
 		view.Accounts = append(view.Accounts, views.Account{Name: a.Name, Regions: a.Regions})
 	}

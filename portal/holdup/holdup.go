@@ -1,0 +1,163 @@
+// Package holdup finds why an object that somebody asks for cannot become Ready as things are: an AWS account that the team does not have,
+// or that is not ready, what the account lacks, and objects that are not there. The API server cannot know; reviews and dry runs say it.
+package holdup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// Cluster reads for a caller, after checking access.
+type Cluster interface {
+	Kinds() catalog.Catalog
+	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
+	OwnUsers(ctx context.Context, database *unstructured.Unstructured) (can bool, why string, err error)
+	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
+	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)
+}
+
+// most bounds what is looked up for one object: of what it names in the cluster, and of what it names in AWS.
+const most = 20
+
+// Finder looks for what holds an object up, with the rights of a caller. Team is the name of the namespace's team in sentences.
+type Finder struct {
+	Cluster         Cluster
+	ID              auth.Identity
+	Kind            catalog.Kind
+	Namespace, Team string
+}
+
+// Find returns what the object waits for as things are, in sentences. Of what the caller may not see nothing is said.
+func (f Finder) Find(ctx context.Context, obj *unstructured.Unstructured) ([]string, error) {
+	all, err := f.account(ctx, obj)
+	if err != nil || len(all) > 0 {
+		return all, err // what the account has would be another one's
+	}
+	if all, err = f.lacking(ctx, obj); err != nil {
+		return nil, err
+	}
+	var targets []catalog.Target
+	for _, ref := range f.Kind.Refers {
+		targets = append(targets, ref.Targets(obj)...)
+	}
+	for _, t := range targets[:min(len(targets), most)] {
+		why, err := f.target(ctx, obj, t)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" && !slices.Contains(all, why) {
+			all = append(all, why)
+		}
+	}
+	return all, nil
+}
+
+// target says that an object that obj names is not there, is being deleted, or cannot be what it is named for.
+func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t catalog.Target) (string, error) {
+	kind, ok := f.Cluster.Kinds().ByName(t.Kind)
+	if !ok {
+		return "", nil
+	}
+	ref := cluster.Ref{Kind: kind, Name: t.Name}
+	if kind.Namespaced {
+		ref.Namespace = f.Namespace
+	}
+	there, err := f.Cluster.Get(ctx, f.ID, ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("It names the %s %s, which is not there yet: it waits until somebody requests it.", kind.Noun(), t.Name), nil
+	case cluster.IsForbidden(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case there.GetDeletionTimestamp() != nil:
+		return fmt.Sprintf("It names the %s %s, which is being deleted.", kind.Noun(), t.Name), nil
+	case !needsUser(obj, t):
+		return "", nil
+	}
+	_, why, err := f.Cluster.OwnUsers(ctx, there)
+	if err != nil || why == "" {
+		return "", err
+	}
+	return fmt.Sprintf("It needs a user of its own in the database %s, and there can be none: %s.", t.Name, why), nil
+}
+
+// account says that the team does not have the AWS account that the object names, or not in its region, or that nothing can be made there now.
+func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]string, error) {
+	name := catalog.TextAt(obj, "spec", "providerRef", "name")
+	if name == "" || !f.Kind.Namespaced {
+		return nil, nil
+	}
+	open, err := f.Cluster.Providers(ctx, f.ID, f.Kind, f.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(open, func(o cluster.Provider) bool { return o.Name == name })
+	if i < 0 {
+		return []string{fmt.Sprintf("%s cannot use an AWS account %s: choose another one, or ask a platform admin to open it.", f.Team, name)}, nil
+	}
+	region := catalog.TextAt(obj, "spec", "region")
+	if all := open[i].Regions(); region != "" && region != open[i].Region && !slices.Contains(all, region) {
+		return []string{fmt.Sprintf("The AWS account %s allows %s, and not %s.", name, strings.Join(all, ", "), region)}, nil
+	}
+	if !open[i].Ready {
+		return []string{fmt.Sprintf("The AWS account %s is not ready: it waits until a platform admin has repaired that.", name)}, nil
+	}
+	return nil, nil
+}
+
+// lacking names what the account does not have, or does not let the namespace use, of the fields of which its lists are whole.
+func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (all []string, err error) {
+	provider := catalog.TextAt(obj, "spec", "providerRef", "name")
+	for _, field := range f.Kind.Whole {
+		values := valuesOf(obj, field)
+		if len(values) == 0 || provider == "" {
+			continue
+		}
+		has, err := f.Cluster.Offers(ctx, f.ID, f.Kind, f.query(obj, provider, field))
+		switch {
+		case cluster.IsForbidden(err):
+			return all, nil
+		case err != nil:
+			return nil, err
+		case !has.Known || has.Pending || has.Error != "":
+			continue // the operator looks again, and says it
+		}
+		for _, value := range values[:min(len(values), most)] {
+			if !slices.ContainsFunc(has.Items, func(o operatorapi.Offer) bool { return o.Value == value }) {
+				all = append(all, fmt.Sprintf("spec.%s: the AWS account %s has no %s that %s can use, by a list that is five minutes old at most. "+
+					"Choose another one, or ask a platform admin to allow it.", field, provider, value, f.Team))
+			}
+		}
+	}
+	return all, nil
+}
+
+// query asks what the account has for a field, beside what obj has in others.
+func (f Finder) query(obj *unstructured.Unstructured, provider, field string) operatorapi.OfferQuery {
+	q := operatorapi.OfferQuery{Namespace: f.Namespace, Provider: provider, Field: field, Region: catalog.TextAt(obj, "spec", "region"), With: map[string]string{}}
+	for _, name := range f.Kind.Offers[field] {
+		q.With[name] = catalog.TextAt(obj, "spec", name)
+	}
+	return q
+}
+
+// valuesOf returns what a field of spec names: a text, or a list of them.
+func valuesOf(obj *unstructured.Unstructured, field string) []string {
+	if text := catalog.TextAt(obj, "spec", field); text != "" {
+		return []string{text}
+	}
+	list, _, _ := unstructured.NestedStringSlice(obj.Object, "spec", field)
+	return list
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"context"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/holdup"
+	"github.com/portico-platform/portico/portal/humanize"
+)
+
+// tried returns the answer to a dry run: what the cluster would store, and among the warnings why that could not become Ready as things are.
+func (a *API) tried(ctx context.Context, ref cluster.Ref, got cluster.Result) (*writeOutput, error) {
+	finder := holdup.Finder{Cluster: a.cluster, ID: caller(ctx), Kind: ref.Kind, Namespace: ref.Namespace, Team: "namespace " + ref.Namespace}
+	why, err := finder.Find(ctx, got.Object)
+	if err == nil && ref.Kind.Name == v1alpha1.KindGatewayHostnameRequest && got.Was == nil {
+		why, err = a.withHostname(ctx, ref, got, why)
+	}
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	for _, one := range why {
+		got.Warnings = append(got.Warnings, "It cannot become Ready as things are. "+humanize.Sentence(one))
+	}
+	return written(got, 0, true), nil
+}
+
+// withHostname adds why the hostname cannot be had.
+func (a *API) withHostname(ctx context.Context, ref cluster.Ref, got cluster.Result, why []string) ([]string, error) {
+	text := func(field string) string { return catalog.TextAt(got.Object, "spec", field) }
+	answer, err := a.cluster.CheckHostname(ctx, caller(ctx), ref.Namespace, availability.Query{
+		Hostname: text("hostname"), Zone: text("zoneId"), Visibility: text("visibility"), Environment: text("environment"),
+	})
+	if err != nil || answer.State == availability.Free {
+		return why, err
+	}
+	return append(why, answer.Message), nil
+}
