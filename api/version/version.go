@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 )
 
 // What the linker sets in a release (make release). Other builds tell what Go knows of the work tree.
@@ -22,15 +23,15 @@ type Info struct {
 	Go      string // such as go1.26.8
 }
 
-// Get returns what this binary is.
-func Get() Info {
+// Get returns what this binary is. It is found out once: every page says it.
+var Get = sync.OnceValue(func() Info {
 	i := Info{Version: number, Commit: commit, Date: date, Go: runtime.Version()}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		i.fill(build)
 	}
 	i.Version = cmp.Or(i.Version, Development)
 	return i
-}
+})
 
 // fill takes from build what the linker did not say.
 func (i *Info) fill(build *debug.BuildInfo) {

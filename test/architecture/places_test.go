@@ -2,13 +2,14 @@ package architecture
 
 import (
 	"fmt"
-	"go/build"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -227,17 +228,32 @@ func (p *places) adapter() {
 	p.errors(service)
 }
 
+var moduleDirs sync.Map // of strings, by the module's path
+
+// moduleDir returns the folder with the source of a module. It asks the go command, for a test built with -trimpath knows no GOROOT.
+func moduleDir(module string) (string, error) {
+	if dir, known := moduleDirs.Load(module); known {
+		return dir.(string), nil
+	}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	dir := strings.TrimSpace(string(out))
+	if err == nil {
+		moduleDirs.Store(module, dir)
+	}
+	return dir, err
+}
+
 var errorCode = regexp.MustCompile(`return "([^"]+)"\n\t}\n\treturn \*e\.ErrorCodeOverride`)
 
 // errors checks that those codes of the service's are classed which any call can meet: of the key, the rate, a permission, and of
 // a resource of the kind that is not there or is one too many. EC2's SDK names no errors.
 func (p *places) errors(service string) {
-	sdk, err := build.Import("github.com/aws/aws-sdk-go-v2/service/"+service+"/types", ".", build.FindOnly)
+	sdk, err := moduleDir("github.com/aws/aws-sdk-go-v2/service/" + service)
 	if err != nil {
 		p.add("the SDK of %s: %v", service, err)
 		return
 	}
-	text, err := os.ReadFile(filepath.Join(sdk.Dir, "errors.go"))
+	text, err := os.ReadFile(filepath.Join(sdk, "types/errors.go"))
 	if err != nil {
 		return
 	}

@@ -51,7 +51,7 @@ var phrases = []phrase{
 	banned("by yourself", `by yourself`, `"yourself"`),
 	banned("the way to", `(?:lead|leads) the way`, `"shows"`),
 	banned("limit of numbers", `no limit of numbers`, `"No quota: unlimited"`),
-	banned("cluster would accept", `the cluster would accept`, `"Looks good. Nothing has been created yet"`),
+	banned("cluster would accept", `the cluster would accept`, `"Looks good. Nothing has been requested yet"`),
 	banned("is like that", `is like that`, `"no matches"`),
 	banned("not measured yet", `not measured yet`, `"not enough data yet"`),
 	banned("that the hostname is for", `that the \w+ is for`, `the noun itself`),

@@ -197,7 +197,7 @@ func TestPlatformAdminSeesProviders(t *testing.T) {
 	x.await(`#status`, "Ready")
 	x.every("provider")
 	x.goTo("/teams/_platform/new/awsproviders")
-	x.await(`main`, "Request an AWS account")
+	x.await(`main`, "Add an AWS account")
 	x.every("provider-form")
 	x.asksForAccount("aws-second")
 }

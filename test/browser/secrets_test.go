@@ -180,7 +180,7 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	x.awaitTrue(`document.readyState === "complete" && !(document.querySelector("#password")?.textContent)`)
 	x.keep()
 	x.goTo(at + "?tab=events")
-	x.await(`main`, "was shown the password")
+	x.await(`main`, "was shown the master password")
 	x.keep()
 
 	refused := open(t)

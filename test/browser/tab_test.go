@@ -27,6 +27,8 @@ type tab struct {
 	ctx context.Context
 	// away says that the portal, or what it needs, is away for a while: that requests fail is no complaint then.
 	away atomic.Bool
+	// plain says that scripts are, or were, switched off.
+	plain atomic.Bool
 
 	mu       sync.Mutex
 	problems []string
@@ -88,6 +90,9 @@ func (x *tab) hear(m chromedp.ConsoleMessage) {
 	}
 	if x.away.Load() && (m.Source == "network" || strings.Contains(m.Text, "htmx:sse:error")) {
 		return
+	}
+	if x.plain.Load() && strings.Contains(m.String()+m.Text, "callback is no longer runnable") {
+		return // the browser says of a script that waits that it was switched off
 	}
 	bad := m.IsException() || m.Type == "error" || m.Source == "security" || strings.Contains(m.Text, "Content Security Policy")
 	if !bad {
@@ -300,6 +305,7 @@ func (x *tab) scripts(on bool) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()
 	defer cancel()
+	x.plain.Store(x.plain.Load() || !on)
 	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 	x.must(err)
 }

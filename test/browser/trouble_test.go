@@ -46,7 +46,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	x.awaitRow("invoices", "Ready")
 	x.every("trouble")
 	x.goTo(s3one + "ledger")
-	x.await("main", "request another name, or adopt it")
+	x.await("main", "Choose another name, or adopt it")
 	x.every("trouble-detail")
 	x.goTo(s3one + "import-tmp")
 	x.await("main", "forceDestroy")

@@ -41,36 +41,6 @@ func set(in map[string]any, value any, path ...string) {
 // needed are values without which there is nothing to install.
 var needed = []string{"portal.publicURL", "portal.oidc.issuerURL", "portal.oidc.clientID", "portal.oidc", "portal"}
 
-// Each value can be null, which is how people take a default away: what is rendered is whole, or the error says what is missing.
-func TestEachValueCanBeNull(t *testing.T) {
-	for _, folder := range []string{folder, configFolder} {
-		name := map[string]string{configFolder: "config"}[folder]
-		if name == "" {
-			name = "production"
-		}
-		c := load(t, folder)
-		c.Files = slices.DeleteFunc(c.Files, func(f *common.File) bool {
-			return strings.HasPrefix(f.Name, "files/policy/") // which are many
-		})
-		for _, path := range paths(c.Values) {
-			given := values(t, name)
-			if folder != configFolder {
-				set(given, false, "crds", "install") // of which there are many
-			}
-			set(given, nil, path...)
-			_, err := renderAs(t, c, given, common.ReleaseOptions{Name: "portico", Namespace: "portico-system", IsInstall: true})
-			at := strings.Join(path, ".")
-			if err != nil && !slices.Contains(needed, at) &&
-				!strings.Contains(err.Error(), "don't meet the specifications of the schema") {
-				t.Errorf("%s: null: %v", at, err)
-			}
-			if err != nil && strings.Contains(err.Error(), "nil pointer") {
-				t.Errorf("%s: null: %v", at, err)
-			}
-		}
-	}
-}
-
 // Helm reads whole numbers of a values file as floats.
 func TestWholeNumbersAreWhole(t *testing.T) {
 	given := values(t, "minimal")

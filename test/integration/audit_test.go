@@ -109,7 +109,7 @@ func TestAuditLinesHaveTheAPIServersIDs(t *testing.T) {
 		{"a log", "GET", logs, nil, 200, "log-read " + user + " get pods/log payments " + pod.Name + " allow done", user + " get pods/log payments/" + pod.Name + " 200"},
 		{"looking at one's own", "GET", at + "/" + name, nil, 200, "", ""},
 		{"a list of everything", "GET", "/resources", nil, 200, "", ""},
-		{"a deletion", "DELETE", at + "/" + name, nil, 200, "write " + user + " delete s3buckets payments " + name + " allow done", user + " delete s3buckets payments/" + name + " 200"},
+		{"a deletion", "DELETE", at + "/" + name, nil, 202, "write " + user + " delete s3buckets payments " + name + " allow done", user + " delete s3buckets payments/" + name + " 200"},
 	} {
 		a := p.call(t, token, c.method, c.path, c.body).want(t, c.status)
 		got := p.auditLines(t, a)

@@ -5,8 +5,10 @@ package integration
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -17,7 +19,7 @@ func disk(d v1alpha1.EC2BlockDevice) func(*v1alpha1.EC2InstanceSpec) {
 	return func(s *v1alpha1.EC2InstanceSpec) { s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{d} }
 }
 
-func bootFrom(secret, config *v1alpha1.SecretKeyRef) func(*v1alpha1.EC2InstanceSpec) {
+func bootFrom(secret *v1alpha1.SecretKeyRef, config *v1alpha1.ConfigMapKeyRef) func(*v1alpha1.EC2InstanceSpec) {
 	return func(s *v1alpha1.EC2InstanceSpec) {
 		s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: secret, ConfigMapKeyRef: config}
 	}
@@ -48,7 +50,7 @@ func TestTheSchemaRefusesBadMachines(t *testing.T) {
 		{"a role", func(s *spec) { s.IAMInstanceProfile = "arn:aws:iam::123456789012:role/x" }, "spec.iamInstanceProfile", "instance profile"},
 		{"much user data", func(s *spec) { s.UserData = strings.Repeat("x", 16385) }, "spec.userData", "16384"},
 		{"two sources", func(s *spec) { s.UserData = "x"; bootFrom(ref, nil)(s) }, "spec", "at most one of userData"},
-		{"two references", bootFrom(ref, ref), "spec.userDataFrom", "exactly one of secretKeyRef"},
+		{"two references", bootFrom(ref, &v1alpha1.ConfigMapKeyRef{Name: "n", Key: "k"}), "spec.userDataFrom", "exactly one of secretKeyRef"},
 		{"no reference", bootFrom(nil, nil), "spec.userDataFrom", "exactly one of secretKeyRef"},
 		{"a tag Name", func(s *spec) { s.Tags = v1alpha1.Tags{"Name": "x"} }, "spec", "instanceName"},
 		{"a bad device", func(s *spec) { s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/../x"}} }, "spec.blockDeviceMappings[0].deviceName", "should match"},
@@ -93,28 +95,43 @@ func TestWhatCannotChangeOfAMachineIsRefused(t *testing.T) {
 		create(t, c, m)
 	}
 	ref := &v1alpha1.SecretKeyRef{Name: "n", Key: "k"}
-	const device = "spec.blockDeviceMappings[0]"
-	for _, x := range []struct {
+	const device = "spec.blockDeviceMappings"
+	rows := []struct {
 		from   *v1alpha1.EC2Instance
 		field  string
 		says   string
 		change func(*spec)
 	}{
 		{fixed, "spec.imageID", "imageID is immutable", func(s *spec) { s.ImageID = "ami-00000001" }},
-		{fixed, "spec", "imageID is immutable", func(s *spec) { s.ImageID, s.ImageSSMParameter = "", "x" }},
+		{fixed, "spec.imageID", "imageID is immutable", func(s *spec) { s.ImageID, s.ImageSSMParameter = "", "x" }},
 		{fixed, "spec.keyName", "immutable", func(s *spec) { s.KeyName = "other" }},
-		{fixed, "spec", "keyName is immutable", func(s *spec) { s.KeyName = "" }},
+		{fixed, "spec.keyName", "keyName is immutable", func(s *spec) { s.KeyName = "" }},
 		{fixed, "spec.subnetID", "immutable", func(s *spec) { s.SubnetID = "subnet-2" }},
 		{fixed, "spec.userData", "immutable", func(s *spec) { s.UserData = "y" }},
-		{fixed, device + ".snapshotID", "immutable", func(s *spec) { s.BlockDeviceMappings[0].SnapshotID = "snap-2" }},
-		{fixed, device + ".kmsKeyID", "immutable", func(s *spec) { s.BlockDeviceMappings[0].KMSKeyID = "alias/y" }},
+		{fixed, device, "snapshotID is immutable", func(s *spec) { s.BlockDeviceMappings[0].SnapshotID = "snap-2" }},
+		{fixed, device, "kmsKeyID is immutable", func(s *spec) { s.BlockDeviceMappings[0].KMSKeyID = "alias/y" }},
 		{fixed, device, "kmsKeyID is immutable", func(s *spec) { s.BlockDeviceMappings[0].KMSKeyID = "" }},
-		{loose, "spec", "subnetID is immutable", func(s *spec) { s.SubnetID = "subnet-1" }},
-		{loose, "spec", "userData is immutable", func(s *spec) { s.UserData = "x" }},
-		{loose, "spec", "userDataFrom is immutable", bootFrom(ref, nil)},
+		{loose, "spec.subnetID", "subnetID is immutable", func(s *spec) { s.SubnetID = "subnet-1" }},
+		{loose, "spec.userData", "userData is immutable", func(s *spec) { s.UserData = "x" }},
+		{loose, "spec.userDataFrom", "userDataFrom is immutable", bootFrom(ref, nil)},
 		{loose, device, "encrypted is immutable", func(s *spec) { s.BlockDeviceMappings[0].Encrypted = aws.Bool(false) }},
 		{loose, device, "snapshotID is immutable", func(s *spec) { s.BlockDeviceMappings[0].SnapshotID = "snap-1" }},
-	} {
+	}
+	for _, x := range rows {
+		changed := x.from.DeepCopy()
+		x.change(&changed.Spec)
+		if err := c.Update(t.Context(), changed, client.DryRunAll); err != nil {
+			t.Errorf("%s, before anything was launched: %v", x.says, err)
+		}
+	}
+	fixed.Status.InstanceID = "i-0123456789abcdef0"
+	loose.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // its launch is under way
+	for _, m := range []*v1alpha1.EC2Instance{fixed, loose} {
+		if err := c.Status().Update(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range rows {
 		changed := x.from.DeepCopy()
 		x.change(&changed.Spec)
 		assertRefused(t, c.Update(t.Context(), changed, client.DryRunAll), x.field, x.says)

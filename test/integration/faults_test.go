@@ -27,30 +27,41 @@ type stage struct {
 	birth bool // the operator has not seen the object before
 }
 
-var stages = []stage{
-	{name: "birth", done: life.isReady, birth: true, start: func(*testing.T, life) {}},
-	{name: "edit", done: life.isReady, start: func(t *testing.T, l life) {
+// F1: the operator dies before and after every write of a resource's whole life, and a new one takes over. Each stage is a test, for
+// together they take longer than all else.
+func TestDeathAtEveryWriteOfABirthEndsInTheSameState(t *testing.T) {
+	deathAtEveryWrite(t, stage{name: "birth", done: life.isReady, birth: true, start: func(*testing.T, life) {}})
+}
+
+func TestDeathAtEveryWriteOfAnEditEndsInTheSameState(t *testing.T) {
+	deathAtEveryWrite(t, stage{name: "edit", done: life.isReady, start: func(t *testing.T, l life) {
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
-	}},
-	{name: "rescue", done: life.isKept, start: func(t *testing.T, l life) {
+	}})
+}
+
+func TestDeathAtEveryWriteOfARescueEndsInTheSameState(t *testing.T) {
+	deathAtEveryWrite(t, stage{name: "rescue", done: life.isKept, start: func(t *testing.T, l life) {
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
 		if err := erase(t, l.Client, l.Object); err != nil {
 			t.Fatal(err)
 		}
 		annotate(t, l.Client, l.Object, v1alpha1.AnnotationKeep, "true")
-	}},
-	{name: "death", done: life.isGone, start: func(t *testing.T, l life) {
+	}})
+}
+
+func TestDeathAtEveryWriteOfADeathEndsInTheSameState(t *testing.T) {
+	deathAtEveryWrite(t, stage{name: "death", done: life.isGone, start: func(t *testing.T, l life) {
 		t.Helper()
 		if err := erase(t, l.Client, l.Object); err != nil {
 			t.Fatal(err)
 		}
-	}},
+	}})
 }
 
-// F1: the operator dies before and after every write of a resource's whole life, and a new one takes over.
-func TestDeathAtEveryWriteEndsInTheSameState(t *testing.T) {
+func deathAtEveryWrite(t *testing.T, g stage) {
+	t.Helper()
 	calm(t) // writes are counted: make chaos has both, deaths and what shows later
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -58,18 +69,16 @@ func TestDeathAtEveryWriteEndsInTheSameState(t *testing.T) {
 		stop := startOperator(t, operatorOptions{})
 		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or waiting for it is counted
 		stop()
-		for _, g := range stages {
-			count := newCut(0, awsproxy.Before)
-			s.dies(t, c, g, ns, g.name+"-count", count)
-			writes := count.seen.Load()
-			t.Logf("%s: %d writes", g.name, writes)
-			if writes < 2 {
-				t.Fatalf("only %d writes were counted in %s", writes, g.name)
-			}
-			for at := int64(1); at <= writes; at++ {
-				for _, phase := range []awsproxy.Phase{awsproxy.Before, awsproxy.After} {
-					s.dies(t, c, g, ns, fmt.Sprintf("%s-%d-%d", g.name, at, phase), newCut(at, phase))
-				}
+		count := newCut(0, awsproxy.Before)
+		s.dies(t, c, g, ns, g.name+"-count", count)
+		writes := count.seen.Load()
+		t.Logf("%s: %d writes", g.name, writes)
+		if writes < 2 {
+			t.Fatalf("only %d writes were counted in %s", writes, g.name)
+		}
+		for at := int64(1); at <= writes; at++ {
+			for _, phase := range []awsproxy.Phase{awsproxy.Before, awsproxy.After} {
+				s.dies(t, c, g, ns, fmt.Sprintf("%s-%d-%d", g.name, at, phase), newCut(at, phase))
 			}
 		}
 	})

@@ -137,3 +137,41 @@ func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by str
 		return err != nil && strings.Contains(err.Error(), says), fmt.Sprint(err)
 	})
 }
+
+// An edit that moves an object to another account or region is judged by the guardrails that hold there, like a creation.
+func TestAdmissionJudgesWhatMovesLikeWhatIsNew(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	newAccount(t, c, "moves-wide", map[string]any{"allowedRegions": []any{"eu-west-1", "eu-north-1"}})
+	newAccount(t, c, "moves-narrow", map[string]any{"guardrails": map[string]any{"requireEncryption": true}})
+	newAccount(t, c, "moves-closed", map[string]any{})
+	newTeam(t, c, "moves", ns, map[string]any{"providers": []any{map[string]any{"name": "moves-wide"}, map[string]any{"name": "moves-narrow"}}},
+		providerNamed(t, c, "moves-wide"), providerNamed(t, c, "moves-narrow"))
+	b := bucketOf(ns, "mover")
+	b.Spec.ProviderRef.Name, b.Spec.RequireTLS = "moves-wide", new(false)
+	create(t, c, b)
+	for name, row := range map[string]struct {
+		patch, says string // "" is allowed
+	}{
+		"another region":           {`{"spec":{"region":"eu-north-1"}}`, ""},
+		"a region nobody has":      {`{"spec":{"region":"ap-south-9"}}`, "does not allow region ap-south-9"},
+		"an account of no use":     {`{"spec":{"providerRef":{"name":"moves-closed"}}}`, "there is no AWSProvider moves-closed"},
+		"a narrower account":       {`{"spec":{"providerRef":{"name":"moves-narrow"}}}`, "spec.requireTLS"},
+		"to what it allows there":  {`{"spec":{"providerRef":{"name":"moves-narrow"},"requireTLS":true}}`, ""},
+		"a field, where it stands": {`{"spec":{"tags":{"a":"b"}}}`, ""},
+	} {
+		await(t, name, func() (bool, string) {
+			err := c.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(row.patch)), client.DryRunAll)
+			return row.says == "" && err == nil || row.says != "" && err != nil && strings.Contains(err.Error(), row.says), fmt.Sprint(err)
+		})
+	}
+}
+
+func providerNamed(t *testing.T, c client.Client, name string) v1alpha1.AWSProvider {
+	t.Helper()
+	p := v1alpha1.AWSProvider{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: name}, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

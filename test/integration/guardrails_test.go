@@ -160,7 +160,7 @@ func TestARuleMadeLater(t *testing.T) {
 
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Guardrails = &v1alpha1.Guardrails{RequirePrivateBuckets: true} })
 	got := reason(t, c, open, v1alpha1.ReasonNotAllowed)
-	if want := "spec.publicAccessBlock.blockPublicPolicy: false is not allowed; spec.guardrails.requirePrivateBuckets of AWSProvider " + p.Name; !strings.Contains(got.Message, want) {
+	if want := "spec.publicAccessBlock.blockPublicPolicy: false is not allowed: AWSProvider " + p.Name + " allows"; !strings.Contains(got.Message, want) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	ready(t, c, closed)
@@ -263,13 +263,13 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 		s.ProviderRef.Name, s.IAMInstanceProfile, s.SecurityGroupIDs = p.Name, "deployer", []string{theirs}
 	})
 	create(t, c, m)
-	if got := reason(t, c, m, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the instance profile deployer is not allowed; spec.guardrails.allowedInstanceProfiles of Team growth-narrows allows web.") {
+	if got := reason(t, c, m, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the instance profile deployer is not allowed: Team growth-narrows allows web, by spec.guardrails.allowedInstanceProfiles.") {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.IAMInstanceProfile = "" })
 	await(t, "the image to be refused", func() (bool, string) {
 		got := reason(t, c, m, v1alpha1.ReasonNotAllowed)
-		return strings.Contains(got.Message, "the image "+m.Spec.ImageID+" of account") && strings.Contains(got.Message, "allowedImageOwners of Team growth-narrows allows self."), got.Message
+		return strings.Contains(got.Message, "the image "+m.Spec.ImageID+" of account") && strings.Contains(got.Message, "Team growth-narrows allows self, by spec.guardrails.allowedImageOwners."), got.Message
 	})
 	edit(t, c, growth, func(g *v1alpha1.Team) { g.Spec.Guardrails = nil })
 	ready(t, c, m)
@@ -285,7 +285,7 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 	b := bucketOf(ns, "keyed")
 	b.Spec.ProviderRef.Name, b.Spec.Encryption = p.Name, &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/theirs"}
 	create(t, c, b)
-	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the KMS key alias/theirs is not allowed; spec.guardrails.allowedKMSKeys of Team growth-narrows allows alias/ours.") {
+	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the KMS key alias/theirs is not allowed: Team growth-narrows allows alias/ours, by spec.guardrails.allowedKMSKeys.") {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Encryption.KMSKeyID = "alias/ours" })
@@ -301,7 +301,7 @@ func TestImagesOfWebAppsAreOfAllowedRegistries(t *testing.T) {
 	app := appOf(ns, "shop")
 	create(t, c, app)
 	got := reason(t, c, app, v1alpha1.ReasonNotAllowed)
-	if want := "spec.image: registry.example.com/shop:1.0.0 is not allowed; spec.guardrails.allowedImageRegistries of Team growth-images allows ghcr.io/shop/*."; !strings.Contains(got.Message, want) {
+	if want := "spec.image: registry.example.com/shop:1.0.0 is not allowed: Team growth-images allows ghcr.io/shop/*, by spec.guardrails.allowedImageRegistries."; !strings.Contains(got.Message, want) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {

@@ -44,11 +44,15 @@ func TestWhoChangedASpecIsRecordedAndCannotBeForged(t *testing.T) {
 		{"no stamp any more", `{"metadata":{"annotations":{"portico.dev/changed-by":null,"portico.dev/changed-generation":null}}}`, "oidc:payments-dev 1", c},
 		{"no annotations any more", `{"metadata":{"annotations":null}}`, "oidc:payments-dev 1", c},
 		{"another annotation, by an admin", `{"metadata":{"annotations":{"portico.dev/paused":"true"}}}`, "oidc:payments-dev 1", platform},
+		{"a forged client", `{"metadata":{"annotations":{"portico.dev/changed-with":"x"}}}`, "oidc:payments-dev 1", c},
 		{"the spec, by an admin", `{"spec":{"forceDestroy":true}}`, "portico-admin 2", platform},
 		{"the spec, with a forged stamp", `{"metadata":{"annotations":{"portico.dev/changed-by":"x"}},"spec":{"forceDestroy":false}}`, "oidc:payments-dev 3", c},
 	} {
 		if err := step.as.Patch(t.Context(), b, client.RawPatch("application/merge-patch+json", []byte(step.patch))); err != nil {
 			t.Fatalf("%s: %v", step.what, err)
+		}
+		if with := b.Annotations[v1alpha1.AnnotationChangedWith]; with != "" {
+			t.Errorf("%s: it was changed with %q, and nobody named a field manager", step.what, with)
 		}
 		got := stamp(b)
 		if strings.HasPrefix(step.want, "portico-admin ") { // whatever the stack calls its admin
@@ -133,6 +137,9 @@ func TestTheHistoryOfAnApplicationSaysWhoChangedIt(t *testing.T) {
 			})
 			return c.Patch(t.Context(), app, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"port":9090}}`)), client.FieldOwner("kubectl-edit"))
 		}, "oidc:payments-dev kubectl-edit"},
+		{"a field taken away", func() error {
+			return c.Patch(t.Context(), app, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"port":null}}`)), client.FieldOwner("kubectl-apply"))
+		}, "oidc:payments-dev kubectl-apply"},
 		{"scaled past the policy", func() error {
 			size := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
 			return c.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(size), client.FieldOwner("kubectl"))

@@ -5,6 +5,7 @@ package integration
 import (
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -121,7 +122,10 @@ func wordOf(resp *http.Response) string {
 	return strconv.Itoa(resp.StatusCode)
 }
 
-// sameFor takes from an answer what it repeats of the request.
+// clockOf is what a page says of the time, to the second.
+var clockOf = regexp.MustCompile(`data-now="[^"]*"`)
+
+// sameFor takes from an answer what it repeats of the request, and when it was answered.
 func (m *matrix) sameFor(text, id string, as request) string {
 	names := []string{m.things[v1alpha1.KindTeam].GetName(), "NAME", m.spare.GetName(), "NAME", id, "ID", nobody, "NAME", m.pod, "NAME", gateways, "NAME"}
 	for _, part := range strings.FieldsFunc(as.path, func(r rune) bool { return r == '/' || r == '?' }) {
@@ -130,5 +134,5 @@ func (m *matrix) sameFor(text, id string, as request) string {
 		}
 	}
 	names = append(names, m.ns, "NAME")
-	return strings.NewReplacer(names...).Replace(text)
+	return strings.NewReplacer(names...).Replace(clockOf.ReplaceAllString(text, "data-now"))
 }

@@ -178,7 +178,7 @@ func TestSecretsCanBeLimitedToNamespacesOfTeams(t *testing.T) {
 	await(t, "the other to say what is missing", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(other), other)
 		said := conditionMessage(other)
-		return err == nil && strings.Contains(said, `cannot get resource "secrets"`), said
+		return err == nil && strings.Contains(said, `cannot create resource "secrets"`), said
 	})
 }
 

@@ -361,7 +361,7 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 	if got.Password != want["password"] || got.Password == "" || got.Host != want["host"] || got.Username != "owner" || got.Database != "ledger" {
 		t.Error("another password or address is shown")
 	}
-	awaitEvent(t, o.Client, db, "PasswordShown", "oidc:payments-dev was shown the password")
+	awaitEvent(t, o.Client, db, "PasswordShown", "oidc:payments-dev was shown the master password")
 	for _, line := range []string{
 		`"msg":"reveal"`, `"actor":"oidc:payments-dev"`, `"verb":"reveal","resource":"RDSInstance","namespace":"` + ns + `","name":"ledger","decision":"allow","outcome":"done"`,
 		`"actor":"oidc:viewer"`, `"decision":"deny","outcome":"forbidden"`,

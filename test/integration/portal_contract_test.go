@@ -114,7 +114,11 @@ func (r *replica) successes(t *testing.T) []provoked {
 		{200, "a PUT that replaces", call("PUT", at, bucketBody(name, ""), "If-Match", "*"), map[string]string{"Location": none, "ETag": anETag}},
 		{200, "a patch", call("PATCH", at, map[string]any{}, "If-Match", "*", "Content-Type", mergePatch), map[string]string{"ETag": anETag}},
 		{200, "a dry run of a deletion", call("DELETE", at+"?dryRun=All", nil), nil},
-		{200, "a deletion that is done at once", call("DELETE", at, nil), nil},
+		{200, "a deletion that is done at once", func(t *testing.T) answer {
+			t.Helper()
+			letGo(t, name)
+			return call("DELETE", at, nil)(t)
+		}, nil},
 		{
 			201, "a PUT that creates", call("PUT", contractual+"/"+other, bucketBody(other, ""), "If-None-Match", "*"),
 			map[string]string{"Location": "/api/v1" + contractual + "/" + other, "ETag": anETag},

@@ -81,6 +81,7 @@ func TestRESTDoesNotTakeANamesakeForWhatWasRead(t *testing.T) {
 	remove(t, "payments", name)
 	at, body := "/namespaces/payments/s3buckets/"+name, bucketBody(name, "")
 	first := p.call(t, token, "PUT", at, body, "If-None-Match", "*").want(t, http.StatusCreated)
+	letGo(t, name)
 	p.call(t, token, "DELETE", at, nil).want(t, http.StatusOK)
 	p.call(t, token, "PUT", at, body, "If-None-Match", "*").want(t, http.StatusCreated)
 	p.call(t, token, "PUT", at, body, "If-Match", first.header.Get("ETag")).want(t, http.StatusPreconditionFailed)

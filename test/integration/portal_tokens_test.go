@@ -137,7 +137,7 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 	if got := nested(patched.body, "metadata", "labels", "by"); got != "ci" {
 		t.Errorf("patched to %v", got)
 	}
-	p.call(t, token, "DELETE", path+"/by-ci", nil).want(t, http.StatusOK)
+	p.call(t, token, "DELETE", path+"/by-ci", nil).want(t, http.StatusAccepted)
 	p.call(t, token, "GET", "/namespaces/payments/s3buckets", nil).want(t, http.StatusForbidden)
 	p.call(t, tokenFor(), "GET", path, nil).want(t, http.StatusUnauthorized)          // for the API server
 	p.call(t, tokenFor("another"), "GET", path, nil).want(t, http.StatusUnauthorized) // for somebody else

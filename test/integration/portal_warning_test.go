@@ -59,7 +59,7 @@ func TestRESTDeletionsTellWhatKubernetesWarnsOf(t *testing.T) {
 		a := p.call(t, token, "DELETE", at+"?dryRun=All", nil)
 		return a.status == http.StatusOK && warned(a), fmt.Sprint(a.status, a.header, a.raw)
 	})
-	if a := p.call(t, token, "DELETE", at, nil).want(t, http.StatusOK); !warned(a) {
+	if a := p.call(t, token, "DELETE", at, nil).want(t, http.StatusAccepted); !warned(a) {
 		t.Errorf("the deletion warns of %q", a.header.Values("Warning"))
 	}
 }

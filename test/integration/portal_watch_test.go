@@ -53,6 +53,7 @@ func TestRESTWatchesBuckets(t *testing.T) {
 	p.call(t, token, "PATCH", base+"/"+name, map[string]any{"metadata": map[string]any{"labels": map[string]any{"watched": "yes"}}},
 		"If-Match", "*", "Content-Type", mergePatch).want(t, http.StatusOK)
 	next("changed", `"name":"`+name+`"`)
+	letGo(t, name)
 	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusOK)
 	next("deleted", `"reason":"gone"`)
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -327,9 +328,11 @@ func TestDatabasesAreReadByAFilterOfFewValues(t *testing.T) {
 		}))
 	}
 	await(t, "a filter with more than one value", func() (bool, string) {
+		var wakes sync.WaitGroup // together, for a batch waits for others but a moment
 		for _, i := range all {
-			wakeNow(t, c, i)
+			wakes.Go(func() { wakeNow(t, c, i) })
 		}
+		wakes.Wait()
 		return refused() > 0, "all were read alone"
 	})
 	for _, i := range all {

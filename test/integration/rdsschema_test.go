@@ -3,9 +3,12 @@
 package integration
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -90,18 +93,14 @@ func TestWhatCannotChangeOfADatabaseIsRefused(t *testing.T) {
 		i.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 		create(t, c, i)
 	}
-	fixed.Status.AllocatedStorage = 50
-	if err := c.Status().Update(t.Context(), fixed); err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range []struct {
+	rows := []struct {
 		from   *v1alpha1.RDSInstance
 		field  string
 		says   string
 		change func(*v1alpha1.RDSInstanceSpec)
 	}{
 		{fixed, "spec.dbInstanceIdentifier", "immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBInstanceIdentifier = "other" }},
-		{fixed, "spec", "dbInstanceIdentifier is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBInstanceIdentifier = "" }},
+		{fixed, "spec.dbInstanceIdentifier", "dbInstanceIdentifier is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBInstanceIdentifier = "" }},
 		{fixed, "spec.engine", "immutable", func(s *v1alpha1.RDSInstanceSpec) { s.Engine = "mysql" }},
 		{fixed, "spec.masterUsername", "immutable", func(s *v1alpha1.RDSInstanceSpec) { s.MasterUsername = "other" }},
 		{fixed, "spec.dbName", "immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBName = "other" }},
@@ -109,14 +108,33 @@ func TestWhatCannotChangeOfADatabaseIsRefused(t *testing.T) {
 		{fixed, "spec.dbSubnetGroupName", "immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBSubnetGroupName = "there" }},
 		{fixed, "spec.allocatedStorage", "cannot shrink", func(s *v1alpha1.RDSInstanceSpec) { s.AllocatedStorage = 40 }},
 		{fixed, "spec", "while RDS manages the password", func(s *v1alpha1.RDSInstanceSpec) { s.MasterUserSecretKmsKeyID = "alias/z" }},
-		{loose, "spec", "dbName is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBName = "" }},
-		{loose, "spec", "kmsKeyID is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.KMSKeyID = "alias/x" }},
-		{loose, "spec", "dbSubnetGroupName is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBSubnetGroupName = "here" }},
-		{loose, "spec", "storageEncrypted is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.StorageEncrypted = aws.Bool(false) }},
-		{loose, "spec", "restoreFrom is immutable", func(s *v1alpha1.RDSInstanceSpec) {
+		{loose, "spec.dbName", "dbName is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBName = "" }},
+		{loose, "spec.kmsKeyID", "kmsKeyID is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.KMSKeyID = "alias/x" }},
+		{loose, "spec.dbSubnetGroupName", "dbSubnetGroupName is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.DBSubnetGroupName = "here" }},
+		{loose, "spec.storageEncrypted", "storageEncrypted is immutable", func(s *v1alpha1.RDSInstanceSpec) { s.StorageEncrypted = aws.Bool(false) }},
+		{loose, "spec.restoreFrom", "restoreFrom is immutable", func(s *v1alpha1.RDSInstanceSpec) {
 			s.DBName, s.RestoreFrom = "", &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: "x"}
 		}},
-	} {
+	}
+	for _, x := range rows {
+		if !strings.Contains(x.says, "immutable") {
+			continue
+		}
+		changed := x.from.DeepCopy()
+		x.change(&changed.Spec)
+		if err := c.Update(t.Context(), changed, client.DryRunAll); err != nil {
+			t.Errorf("%s, before anything was created: %v", x.field, err)
+		}
+	}
+	fixed.Status.AllocatedStorage, fixed.Status.ARN = 50, "arn:aws:rds:eu-west-1:123456789012:db:ledger"
+	loose.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // its creation is under way
+	for _, i := range []*v1alpha1.RDSInstance{fixed, loose} {
+		i.Status.AccountID = "123456789012"
+		if err := c.Status().Update(t.Context(), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range rows {
 		changed := x.from.DeepCopy()
 		x.change(&changed.Spec)
 		assertRefused(t, c.Update(t.Context(), changed, client.DryRunAll), x.field, x.says)

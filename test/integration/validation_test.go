@@ -140,15 +140,27 @@ func TestWhatCannotChangeIsRefused(t *testing.T) {
 	b := bucketOf(team(t, c), "fixed")
 	b.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 	create(t, c, b)
-	for _, x := range []struct {
+	rows := []struct {
 		field  string
 		change func(*v1alpha1.S3BucketSpec)
 	}{
 		{"spec.bucketName", named("another-name")},
-		{"spec", named("")},
+		{"spec.bucketName", named("")},
 		{"spec.providerRef", func(s *v1alpha1.S3BucketSpec) { s.ProviderRef.Name = "other" }},
-		{"spec", func(s *v1alpha1.S3BucketSpec) { s.Region = "us-east-1" }},
-	} {
+		{"spec.region", func(s *v1alpha1.S3BucketSpec) { s.Region = stack.Region }},
+	}
+	for _, x := range rows {
+		changed := b.DeepCopy()
+		x.change(&changed.Spec)
+		if err := c.Update(t.Context(), changed, client.DryRunAll); err != nil {
+			t.Errorf("%s, before anything is reserved: %v", x.field, err)
+		}
+	}
+	b.Status.AccountID = "123456789012"
+	if err := c.Status().Update(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range rows {
 		changed := b.DeepCopy()
 		x.change(&changed.Spec)
 		assertRefused(t, c.Update(t.Context(), changed, client.DryRunAll), x.field, "immutable")

@@ -211,7 +211,7 @@ func fullApp(ns, name string) *v1alpha1.WebApp {
 			{Name: "LEVEL", Value: "info"},
 			{Name: "EMPTY"},
 			{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "token", Key: "token"}}},
-			{Name: "MODE", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.SecretKeyRef{Name: "modes", Key: "mode"}}},
+			{Name: "MODE", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "modes", Key: "mode"}}},
 		},
 		EnvFrom: []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "more"}}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "modes"}, Prefix: "M_"}},
 		Resources: &v1alpha1.WebAppResources{

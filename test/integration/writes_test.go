@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -71,10 +73,11 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	sent := &calls{}
 	cfg.Wrap(sent.noting)
 	startOperatorAs(t, cfg, operatorOptions{})
+	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or waiting for it is counted
 	created, applied := bucketOf(team(t, c), "plain"), bucketOf(team(t, c), "plain")
 	create(t, c, created)
 	applyServerSide(t, c, applied)
-	want := []string{"PATCH s3buckets/plain", "POST controllerrevisions", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
+	want := []string{"POST controllerrevisions", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
 	for _, b := range []*v1alpha1.S3Bucket{created, applied} {
 		ready(t, c, b)
 		if got := sent.settledIn(t, b.Namespace); !slices.Equal(got, want) {
@@ -95,4 +98,39 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	if !slices.Equal(applied.Finalizers, []string{engine.Finalizer}) {
 		t.Errorf("applied again: finalizers %v", applied.Finalizers)
 	}
+}
+
+// Who applied finalizers of their own and applies without them drops theirs alone; and so does who sets the list, as long as the bucket is not
+// being deleted: without Portico's it would go at once, and leave its bucket in AWS.
+func TestTheFinalizerStays(t *testing.T) {
+	c := admin(t)
+	applied := bucketOf(team(t, c), "kept")
+	applied.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+	with := applied.DeepCopy()
+	with.Finalizers = []string{"team.example/keep"}
+	applyServerSide(t, c, with)
+	applyServerSide(t, c, applied.DeepCopy())
+	is := func(want ...string) {
+		t.Helper()
+		b := &v1alpha1.S3Bucket{}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(applied), b); err != nil || !slices.Equal(b.Finalizers, want) {
+			t.Errorf("finalizers %v, %v; want %v", b.Finalizers, err, want)
+		}
+	}
+	is(engine.Finalizer)
+	for _, list := range []string{`null`, `[]`, `["team.example/keep"]`} {
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+list+`}}`))
+		if err := c.Patch(t.Context(), applied.DeepCopy(), patch); err != nil {
+			t.Fatal(list, err)
+		}
+	}
+	is("team.example/keep", engine.Finalizer)
+	if err := erase(t, c, applied.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	if err := c.Patch(t.Context(), applied.DeepCopy(), none); err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, c, applied)
 }

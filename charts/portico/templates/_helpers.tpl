@@ -1,4 +1,4 @@
-{{/* Makes what is null in the values an empty map, parents first, as people mean it who take defaults away. Every template begins with it. */}}
+{{/* Makes what is null in the values an empty map, parents first, as people mean it who take defaults away, and the usual value of what nothing works without. Every template begins with it. */}}
 {{- define "portico.whole" -}}
 {{- range $path := list
       "check" "crds" "gateways" "image" "metrics" "namespace" "networkPolicy" "operator" "portal" "priorityClass"
@@ -18,7 +18,15 @@
 {{- $at = get $at $key }}
 {{- end }}
 {{- end }}
-{{- if not .Values.gateways.namespace }}{{ $_ := set .Values.gateways "namespace" "portico-gateways" }}{{ end }}
+{{- range $path, $usual := dict "gateways.namespace" "portico-gateways" "image.registry" "ghcr.io/portico-platform"
+      "operator.image.repository" "portico-operator" "portal.image.repository" "portico-portal" "check.image.repository" "portico"
+      "portal.oidc.clientSecret.key" "client-secret" "portal.autoscaling.maxReplicas" 6
+      "portal.autoscaling.targetCPUUtilizationPercentage" 70 }}
+{{- $at := $.Values }}
+{{- $keys := splitList "." $path }}
+{{- range $key := initial $keys }}{{ $at = get $at $key }}{{ end }}
+{{- if not (get $at (last $keys)) }}{{ $_ := set $at (last $keys) $usual }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{/* An object of Portico's own manifests as it is here, in JSON, where names of digits are texts: its namespaces are those of this release. */}}
@@ -96,7 +104,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "portico.placement" -}}
 {{- $of := index .root.Values .component -}}
 {{- with .root.Values.priorityClass.name }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with $of.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}

@@ -1,0 +1,75 @@
+//go:build browser
+
+package browser
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestSevenWindowsShareTheConnections: a browser has six to a host that speaks HTTP/1.1, and all windows are looked at.
+// Each of them loads a further page, those without a stream of their own follow all the same, and one of them gets a
+// stream when another window goes.
+func TestSevenWindowsShareTheConnections(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	windows := []*tab{x}
+	for len(windows) < 7 {
+		w := x.another()
+		w.goTo(list)
+		windows = append(windows, w)
+	}
+	for _, w := range windows {
+		w.awaitTrue(`["Live", "Every few seconds"].includes(document.querySelector("#live")?.textContent)`)
+	}
+	if live := following(windows); live != 4 {
+		t.Errorf("%d windows follow live", live)
+	}
+	for i, w := range windows {
+		began := time.Now()
+		w.goTo("/teams/payments/catalog")
+		w.await(`main`, "Bucket")
+		w.goTo(list)
+		w.await(`main`, "Resources")
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("window %d took %s for two pages", i, took)
+		}
+	}
+	asker := open(t)
+	asker.signIn("payments-dev", "payments")
+	bucket := asker.request("shared", "payments-shared-1", "")
+	for _, w := range windows {
+		w.await(`#r-s3buckets-shared`, "Ready")
+	}
+	var went int
+	for i, w := range windows {
+		if w.text(`#live`) == "Live" {
+			w.do(chromedp.Navigate("about:blank"))
+			went = i
+			break
+		}
+	}
+	rest := append(append([]*tab{}, windows[:went]...), windows[went+1:]...)
+	for began := time.Now(); following(rest) != 4; time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > patience {
+			t.Fatalf("%d windows follow live after one went", following(rest))
+		}
+	}
+	asker.deletes("shared", bucket)
+	for _, w := range rest {
+		w.awaitGone(`#r-s3buckets-shared`)
+	}
+}
+
+// following counts the windows that follow live.
+func following(windows []*tab) (n int) {
+	for _, w := range windows {
+		if strings.TrimSpace(w.text(`#live`)) == "Live" {
+			n++
+		}
+	}
+	return n
+}
