@@ -153,9 +153,42 @@ func (x *tab) goTo(path string) {
 	x.do(chromedp.Navigate(world.PortalURL + path))
 }
 
+// click clicks on an element as people do, who look where it is. A page may move, or show a bar over the element, between
+// the moment in which its place is read and the click, which then goes elsewhere: the page says what was clicked on, and the
+// click is repeated.
 func (x *tab) click(selector string) {
 	x.t.Helper()
-	x.do(chromedp.Click(chromedp.CSS(selector)))
+	began := time.Now()
+	for {
+		x.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+		_ = eval[bool](x, fmt.Sprintf(`(() => {
+			const hit = e => window.missed = e.composedPath().some(n => n.matches?.(%[1]q)) ? "" : e.target.outerHTML?.slice(0, 200) ?? "the page"
+			window.missed = "nothing"
+			document.addEventListener("click", hit, {capture: true, once: true})
+			return true
+		})()`, selector))
+		x.do(chromedp.Click(chromedp.CSS(selector)))
+		missed := x.missed()
+		if missed == "" {
+			return
+		}
+		x.t.Logf("the click on %s went to %s", selector, missed)
+		if time.Since(began) > patience {
+			x.t.Fatalf("no click reaches %s, at %s:\n%s", selector, x.where(), x.body())
+		}
+		_ = eval[bool](x, fmt.Sprintf(`(document.querySelector(%q)?.scrollIntoView({block: "center"}), true)`, selector))
+	}
+}
+
+// missed returns what the last click went to where it missed its element, and "" where it did not, or led to another page.
+func (x *tab) missed() string {
+	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
+	defer cancel()
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`window.missed ?? ""`))
+	if err != nil {
+		return "" // between two pages
+	}
+	return s
 }
 
 // fill replaces an input's text as people do: it goes there, selects all and types over it. (chromedp.Clear would change
