@@ -67,6 +67,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	fmt.Fprintln(os.Stderr, world.CPU())
 	return code
 }
 

@@ -27,8 +27,8 @@ type tab struct {
 	ctx context.Context
 	// away says that the portal, or what it needs, is away for a while: that requests fail is no complaint then.
 	away atomic.Bool
-	// plain says that scripts are, or were, switched off.
-	plain atomic.Bool
+	// plain says that scripts are, or were, switched off; mute that they are.
+	plain, mute atomic.Bool
 
 	mu       sync.Mutex
 	problems []string
@@ -154,10 +154,14 @@ func (x *tab) goTo(path string) {
 }
 
 // click clicks on an element as people do, who look where it is. A page may move, or show a bar over the element, between
-// the moment in which its place is read and the click, which then goes elsewhere: the page says what was clicked on, and the
-// click is repeated.
+// the moment in which its place is read and the click, which then goes elsewhere: a page with scripts says what was clicked
+// on, and the click is repeated.
 func (x *tab) click(selector string) {
 	x.t.Helper()
+	if x.mute.Load() {
+		x.do(chromedp.Click(chromedp.CSS(selector)))
+		return
+	}
 	began := time.Now()
 	for {
 		x.do(chromedp.WaitVisible(chromedp.CSS(selector)))
@@ -339,6 +343,7 @@ func (x *tab) scripts(on bool) {
 	ctx, cancel := x.bounded()
 	defer cancel()
 	x.plain.Store(x.plain.Load() || !on)
+	x.mute.Store(!on)
 	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 	x.must(err)
 }

@@ -44,7 +44,10 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)
 		return 1
 	}
-	defer func() { _ = world.Close() }()
+	defer func() {
+		_ = world.Close()
+		fmt.Fprintln(os.Stderr, world.CPU())
+	}()
 	world.Proxy.SetRoute53Rate(0)
 	return searched(m)
 }

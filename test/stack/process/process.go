@@ -64,6 +64,7 @@ type Process struct {
 	run   *run // nil while stopped
 	begun bool // it was started once
 	more  []string
+	cpu   time.Duration // of the runs that have ended
 }
 
 // run is one life of a process.
@@ -95,6 +96,13 @@ func (p *Process) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.begun && p.run == nil
+}
+
+// CPU returns the processor time of the runs that have ended.
+func (p *Process) CPU() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cpu
 }
 
 // Start spawns the process and returns once it is ready. Starting a running one
@@ -177,6 +185,7 @@ func (p *Process) wait(r *run) {
 	p.mu.Lock()
 	_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
 	r.err = r.cmd.Wait()
+	p.cpu += r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
 	expected := r.expected
 	p.run = nil
 	p.mu.Unlock()

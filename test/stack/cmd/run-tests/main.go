@@ -89,6 +89,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		err = stream(exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json"}, s.arguments())...), r)
 	}
 	r.say("the slowest, in seconds: %s\n", r.slowest(20))
+	file := filepath.Join(".run", "times-"+s.name+".tsv")
+	if err := r.write(file); err != nil {
+		r.say("the times of all tests are not kept: %v\n", err)
+	}
+	if cpu := r.processors(); cpu != "" {
+		r.say("processor time, in seconds: %s\n", cpu)
+	}
 	r.say("==> %s tests: %s in %.0f s\n", s.name, r.summary(), time.Since(began).Seconds())
 	switch {
 	case r.failed > 0 || err != nil:

@@ -7,7 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -30,10 +34,11 @@ type report struct {
 	tests                   map[string]int                 // by package
 	ended                   map[string]bool                // packages
 	times                   []event                        // of tests that are no part of another one
+	cpu                     map[string]float64             // seconds of the processor by process, of all stacks
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}, ended: map[string]bool{}}
+	return &report{out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}, ended: map[string]bool{}, cpu: map[string]float64{}}
 }
 
 func (r *report) read(events io.Reader) error {
@@ -74,6 +79,7 @@ func (r *report) take(line []byte) {
 		_, _ = io.WriteString(r.out, e.Output)
 	case "output":
 		_, _ = r.buffer(e).WriteString(e.Output)
+		r.addCPU(e.Output)
 	case "pass", "fail", "skip":
 		r.finish(e)
 	}
@@ -153,6 +159,43 @@ func (r *report) slowest(n int) string {
 		all = append(all, fmt.Sprintf("%s %.1f", e.Test, e.Elapsed))
 	}
 	return strings.Join(all, ", ")
+}
+
+// addCPU adds what a stack says of itself when it ends, such as "CPU seconds: etcd 1.5, moto 2.0".
+func (r *report) addCPU(line string) {
+	_, list, found := strings.Cut(strings.TrimSpace(line), "CPU seconds: ")
+	if !found {
+		return
+	}
+	for one := range strings.SplitSeq(list, ", ") {
+		name, seconds, _ := strings.Cut(one, " ")
+		if n, err := strconv.ParseFloat(seconds, 64); err == nil {
+			r.cpu[name] += n
+		}
+	}
+}
+
+// processors returns the seconds of each process, those with most first; "" without stacks.
+func (r *report) processors() string {
+	names := slices.SortedFunc(maps.Keys(r.cpu), func(a, b string) int { return cmp.Compare(r.cpu[b], r.cpu[a]) })
+	var all []string
+	for _, name := range names {
+		all = append(all, fmt.Sprintf("%s %.0f", name, r.cpu[name]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// write writes the seconds of every test into a file, the slowest first.
+func (r *report) write(file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return err
+	}
+	r.slowest(0)
+	var all strings.Builder
+	for _, e := range r.times {
+		_, _ = fmt.Fprintf(&all, "%.2f\t%s\t%s\n", e.Elapsed, e.Package, e.Test)
+	}
+	return os.WriteFile(file, []byte(all.String()), 0o600)
 }
 
 // names returns the failures as one error, or nil.
