@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pmezard/go-difflib/difflib"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/loader"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/engine"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -29,14 +31,24 @@ const (
 
 var update = flag.Bool("update", false, "write what the charts render over what is checked in")
 
-// TestRenders compares what the chart renders for sets of values with what is checked in.
+// TestRenders compares what the charts render for sets of values with what is checked in: all of what the default renders,
+// and for the other sets of the same chart how they differ from that, with Helm's hooks.
 func TestRenders(t *testing.T) {
+	whole := slices.DeleteFunc(render(t, "default"), isHook)
 	for values, golden := range map[string]string{
-		"minimal": "testdata/minimal.yaml", "production": "testdata/production.yaml", "air-gapped": "testdata/air-gapped.yaml",
+		"minimal": "testdata/minimal.diff", "production": "testdata/production.diff", "air-gapped": "testdata/air-gapped.diff",
 		"default": installed, "config": "testdata/config.yaml",
 	} {
 		t.Run(values, func(t *testing.T) {
-			got := render(t, values, golden == installed)
+			got := header
+			switch {
+			case golden == installed:
+				got += "---\n" + ofHelm.ReplaceAllString(strings.Join(whole, "---\n"), "")
+			case path.Ext(golden) == ".diff":
+				got += differences(t, whole, render(t, values))
+			default:
+				got += "---\n" + strings.Join(render(t, values), "---\n")
+			}
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -48,6 +60,53 @@ func TestRenders(t *testing.T) {
 			}
 		})
 	}
+}
+
+const header = "# Rendered from charts/portico by make generate. Edit that.\n"
+
+// differences returns a unified diff of the objects of two renders that are not the same, in the order of the names.
+func differences(t *testing.T, from, to []string) string {
+	t.Helper()
+	was, is := byName(t, from), byName(t, to)
+	names := maps.Clone(was)
+	maps.Copy(names, is)
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+			A: lines(was[name]), B: lines(is[name]), FromFile: "default " + name, ToFile: name, Context: 2,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(text)
+	}
+	return all.String()
+}
+
+// lines returns the lines of a text, none for one that is empty.
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return difflib.SplitLines(text)
+}
+
+// byName returns objects by kind, namespace and name.
+func byName(t *testing.T, objects []string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, object := range objects {
+		var is metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal([]byte(object), &is); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.Join([]string{is.Kind, is.Namespace, is.Name}, "/")
+		if all[name] != "" {
+			t.Fatalf("%s is rendered twice", name)
+		}
+		all[name] = object
+	}
+	return all
 }
 
 // chartOf returns the folder of the chart that a set of values is for.
@@ -81,35 +140,24 @@ func values(t *testing.T, name string) map[string]any {
 	return all
 }
 
-// render returns the objects of a set of values: the templates in the order of their names. CRDs are in the one that is
-// whole, which nothing but Helm knows of Helm.
-func render(t *testing.T, name string, whole bool) string {
+// isHook reports whether an object is one that Helm alone makes.
+func isHook(object string) bool { return strings.Contains(object, "helm.sh/hook: ") }
+
+// render returns the objects of a set of values, in the order of the names of their templates.
+func render(t *testing.T, name string) []string {
 	t.Helper()
-	set := values(t, name)
-	if !whole && chartOf(name) == folder {
-		set["crds"] = map[string]any{"install": false}
-	}
-	files, err := renderWith(t, chartOf(name), set)
+	files, err := renderWith(t, chartOf(name), values(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all strings.Builder
-	all.WriteString("# Rendered from charts/portico by make generate. Edit that.\n")
+	var all []string
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if path.Ext(file) != ".yaml" {
 			continue
 		}
-		for _, object := range documents(t, files[file]) {
-			if whole && strings.Contains(object, "helm.sh/hook: ") {
-				continue
-			}
-			if whole {
-				object = ofHelm.ReplaceAllString(object, "")
-			}
-			all.WriteString("---\n" + object)
-		}
+		all = append(all, documents(t, files[file])...)
 	}
-	return all.String()
+	return all
 }
 
 // ofHelm are lines that tell Helm something, and the heads of maps that they leave empty.
