@@ -64,7 +64,7 @@ test-unit: $(run-tests) ## Run the unit tests, in random order
 	@cd test/chart && go test ./...
 
 # Packages that start goroutines. A test of test/architecture keeps the list.
-goroutines := cmd/portal cmd/portico cmd/portico/session controllers/cloud controllers/deleted controllers/fair controllers/hostname/claim \
+goroutines := cmd/portal cmd/portico/prompt cmd/portico/session controllers/cloud controllers/deleted controllers/fair controllers/hostname/claim \
 	controllers/hostname/dns controllers/operatorapi controllers/people controllers/sweep portal portal/cluster portal/pages/page \
 	portal/pages/resource portal/rest portal/sse
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portico-platform/portico/api/version"
+	"github.com/portico-platform/portico/cmd/portico/prompt"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -27,7 +27,7 @@ type app struct {
 	caFile    string            // as the flag has it
 	started   bool              // the command line was understood
 	transport http.RoundTripper // made by via
-	lines     *bufio.Reader     // of in, made by line
+	lines     *prompt.Lines     // of in, made by line
 }
 
 // run runs the command and returns its exit code.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/portico-platform/portico/cmd/portico/prompt"
 )
 
 // errNoAnswer says that the input ended in place of an answer.
@@ -18,30 +19,16 @@ var errNoAnswer = errors.New("no answer: nothing was changed")
 func (a *app) line(ctx context.Context, question string) (string, error) {
 	_, _ = fmt.Fprint(a.err, question)
 	if a.lines == nil {
-		a.lines = bufio.NewReader(a.in)
+		a.lines = prompt.NewLines(a.in)
 	}
-	type answer struct {
-		text string
-		err  error
+	text, err := a.lines.Read(ctx)
+	switch {
+	case errors.Is(err, io.EOF):
+		return "", errNoAnswer
+	case err != nil && ctx.Err() == nil:
+		return "", fmt.Errorf("reading the answer: %w", err)
 	}
-	typed := make(chan answer, 1)
-	go func() { // reading cannot be interrupted; the program ends soon after
-		text, err := a.lines.ReadString('\n')
-		typed <- answer{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case got := <-typed:
-		text := strings.TrimSpace(got.text)
-		if errors.Is(got.err, io.EOF) && text == "" {
-			return "", errNoAnswer
-		}
-		if got.err != nil && !errors.Is(got.err, io.EOF) {
-			return "", fmt.Errorf("reading the answer: %w", got.err)
-		}
-		return text, nil
-	}
+	return text, err
 }
 
 // confirmed asks whether to go on, until the answer is yes or no; no is an error.

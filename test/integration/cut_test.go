@@ -113,9 +113,15 @@ func (c *cut) kube(cfg *rest.Config, o client.Options) (client.Client, error) {
 // live runs an operator under the cut until it dies, or until done says that the work is complete.
 func (c *cut) live(t *testing.T, done func() bool) {
 	t.Helper()
+	c.liveAlone(t, nil, done)
+}
+
+// liveAlone runs like live an operator that sees no other object of this kind, so that it completes the work of none.
+func (c *cut) liveAlone(t *testing.T, only client.Object, done func() bool) {
+	t.Helper()
 	world.Proxy.OnCall(c.aws)
 	defer world.Proxy.OnCall(nil)
-	stop := startOperator(t, operatorOptions{newClient: c.kube})
+	stop := startOperator(t, operatorOptions{newClient: c.kube, only: only})
 	defer stop()
 	await(t, "the cut or the end", func() (bool, string) {
 		select {

@@ -70,45 +70,73 @@ func deathAtEveryWrite(t *testing.T, g stage) {
 		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or waiting for it is counted
 		stop()
 		count := newCut(0, awsproxy.Before)
-		s.dies(t, c, g, ns, g.name+"-count", count)
+		s.die(t, c, g, ns, count)
 		writes := count.seen.Load()
 		t.Logf("%s: %d writes", g.name, writes)
 		if writes < 2 {
 			t.Fatalf("only %d writes were counted in %s", writes, g.name)
 		}
+		var cuts []*cut
 		for at := int64(1); at <= writes; at++ {
-			for _, phase := range []awsproxy.Phase{awsproxy.Before, awsproxy.After} {
-				s.dies(t, c, g, ns, fmt.Sprintf("%s-%d-%d", g.name, at, phase), newCut(at, phase))
-			}
+			cuts = append(cuts, newCut(at, awsproxy.Before), newCut(at, awsproxy.After))
 		}
+		s.die(t, c, g, ns, cuts...)
 	})
 }
 
-// dies lives one stage under the cut, lets a new operator take over, and checks the end.
-func (s specimen) dies(t *testing.T, c client.Client, g stage, ns, name string, k *cut) {
+// die lives one stage under each of the cuts, with an object for each that its operators see alone. A new operator takes
+// over all of them, and must reach the end.
+func (s specimen) die(t *testing.T, c client.Client, g stage, ns string, cuts ...*cut) {
 	t.Helper()
-	l := s.born(t, c, ns, name, g.birth)
+	lives := make([]life, len(cuts))
+	for i, k := range cuts {
+		lives[i] = s.born(t, c, ns, fmt.Sprintf("%s-%d-%d", g.name, k.at, k.phase), g.birth)
+	}
 	if !g.birth {
 		stop := startOperator(t, operatorOptions{})
-		ready(t, c, l.Object)
+		eachLife(lives, func(l life) { ready(t, c, l.Object) })
 		stop()
 	}
-	g.start(t, l)
-	if k.live(t, func() bool { return g.done(l) }); k.at > 0 && !k.died() {
-		t.Errorf("%s: write %d was never made: nothing was cut", name, k.at)
-	}
-	stop := startOperator(t, operatorOptions{})
-	defer stop()
-	if g.name == "death" {
-		awaitGone(t, c, l.Object)
-		if left := s.owned(t, string(l.GetUID())); len(left) != 0 {
-			t.Errorf("%s: left behind: %v", name, left)
+	for i, k := range cuts {
+		g.start(t, lives[i])
+		if k.liveAlone(t, lives[i].Object, func() bool { return g.done(lives[i]) }); k.at > 0 && !k.died() {
+			t.Errorf("%s: the write was never made: nothing was cut", lives[i].GetName())
 		}
+	}
+	defer startOperator(t, operatorOptions{})()
+	if g.name == "death" {
+		eachLife(lives, func(l life) { awaitGone(t, c, l.Object) })
+		eachLife(lives, life.assertNothingLeft)
 		return
 	}
-	ready(t, c, l.Object)
-	l.assertWhole(name)
-	gone(t, c, l.Object)
+	eachLife(lives, func(l life) { ready(t, c, l.Object) })
+	eachLife(lives, func(l life) { l.assertWhole(l.GetName()) })
+	goneTogether(t, c, lives)
+}
+
+func eachLife(lives []life, do func(life)) {
+	for _, l := range lives {
+		do(l)
+	}
+}
+
+// assertNothingLeft checks that no resource carries the object's UID.
+func (l life) assertNothingLeft() {
+	l.t.Helper()
+	if left := l.owned(l.t, string(l.GetUID())); len(left) != 0 {
+		l.t.Errorf("%s: left behind: %v", l.GetName(), left)
+	}
+}
+
+// goneTogether deletes the objects, and waits until the last is gone.
+func goneTogether(t *testing.T, c client.Client, lives []life) {
+	t.Helper()
+	eachLife(lives, func(l life) {
+		if err := erase(t, c, l.Object); err != nil {
+			t.Fatal(err)
+		}
+	})
+	eachLife(lives, func(l life) { awaitGone(t, c, l.Object) })
 }
 
 // F2: AWS commits and the reply is lost, for every write.

@@ -22,8 +22,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -65,6 +67,7 @@ func admin(t *testing.T) client.Client {
 // operatorOptions make one operator differ from the default.
 type operatorOptions struct {
 	newClient      client.NewClientFunc // to see and cut Kubernetes writes
+	only           client.Object        // the one object of its kind that the operator sees; nil: all
 	resync         time.Duration
 	providerResync time.Duration
 	sweep          time.Duration
@@ -117,9 +120,16 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	if o.log.GetSink() == nil {
 		o.log = operatorLog()
 	}
+	seen := controllers.Cache(stack.Namespace)
+	if o.only != nil {
+		kind := o.only.DeepCopyObject().(client.Object)
+		seen.ByObject[kind] = cache.ByObject{Namespaces: map[string]cache.Config{
+			o.only.GetNamespace(): {FieldSelector: fields.OneTermEqualSelector("metadata.name", o.only.GetName())},
+		}}
+	}
 	skipNames := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme(), Cache: controllers.Cache(stack.Namespace), Client: controllers.Client(), NewClient: o.newClient,
+		Scheme: scheme(), Cache: seen, Client: controllers.Client(), NewClient: o.newClient,
 		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
 		LeaderElectionReleaseOnCancel: true,
