@@ -35,7 +35,7 @@ run: $(build) ## Start the whole platform on loopback, until Ctrl-C
 	@exec bin/portico-up
 
 .PHONY: deps
-deps: $(build) ## Build and download what run and test need, without running anything
+deps: $(build) $(run-tests) ## Build and download what run and test need, without running anything
 	@$(build) run,chart,browser
 	@test/stack/chromium.sh
 	@test/databases/install.sh
@@ -54,8 +54,9 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
+# Two suites at a time, for most tests wait more than they compute.
 test: deps ## Run all tests: unit, integration, browser, monitoring, and 2 min of chaos
-	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-chaos
+	@$(MAKE) --keep-going --jobs=2 test-integration test-unit test-browser test-monitoring test-chaos
 
 # The linters vet, and find more.
 .PHONY: test-unit

@@ -64,46 +64,52 @@ func (d domain) assertNothingLeft(when string, claim string) {
 	}
 }
 
-// F1: the operator dies after every write of a hostname's birth and of its death, to AWS or to Kubernetes, and a new one
-// takes over: it ends with one of everything, and with nothing.
-func TestAHostnameSurvivesDeathAtEveryWrite(t *testing.T) {
+// F1: the operator dies after every write of a hostname's birth, to AWS or to Kubernetes, and a new one takes over: it ends
+// with one of everything.
+func TestAHostnameSurvivesDeathAtEveryWriteOfItsBirth(t *testing.T) {
+	hostnameDies(t, "birth", func(d keptDomain, name string, k *cut) {
+		r := d.request(name + "." + d.name)
+		k.live(t, func() bool { return isReady(t, d.c, r) })
+		defer startOperator(t, operatorOptions{})()
+		ready(t, d.c, r)
+		d.assertServed(name, r)
+		gone(t, d.c, r)
+		d.assertNothingLeft(name, r.Status.Claim)
+	})
+}
+
+// The same of its death, which ends with nothing.
+func TestAHostnameSurvivesDeathAtEveryWriteOfItsDeath(t *testing.T) {
+	hostnameDies(t, "death", func(d keptDomain, name string, k *cut) {
+		r := d.request(name + "." + d.name)
+		stop := startOperator(t, operatorOptions{})
+		ready(t, d.c, r)
+		stop()
+		if err := erase(t, d.c, r); err != nil {
+			t.Fatal(err)
+		}
+		k.live(t, func() bool { return apierrors.IsNotFound(d.c.Get(t.Context(), client.ObjectKeyFromObject(r), r)) })
+		defer startOperator(t, operatorOptions{})()
+		awaitGone(t, d.c, r)
+		d.assertNothingLeft(name, r.Status.Claim)
+	})
+}
+
+// hostnameDies counts the writes of a stage, then cuts after each.
+func hostnameDies(t *testing.T, stage string, dies func(d keptDomain, name string, k *cut)) {
+	t.Helper()
 	hasty(t)
 	c := admin(t)
-	d := domainOf(t, c)
-	keep := keeperOf(t, c, d) // so that the load balancer is not made and unmade each time
-	for _, stage := range []string{"birth", "death"} {
-		dies := func(name string, k *cut) {
-			r := d.request(name + "." + d.name)
-			if stage == "death" {
-				stop := startOperator(t, operatorOptions{})
-				ready(t, c, r)
-				stop()
-				if err := erase(t, c, r); err != nil {
-					t.Fatal(err)
-				}
-				k.live(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(r), r)) })
-			} else {
-				k.live(t, func() bool { return isReady(t, c, r) })
-			}
-			stop := startOperator(t, operatorOptions{})
-			defer stop()
-			if stage == "birth" {
-				ready(t, c, r)
-				keep.assertServed(name, r)
-			}
-			gone(t, c, r)
-			keep.assertNothingLeft(name, r.Status.Claim)
-		}
-		count := newCut(0, awsproxy.After)
-		dies(stage+"-count", count)
-		writes := count.seen.Load()
-		t.Logf("%s: %d writes", stage, writes)
-		if writes < 5 {
-			t.Fatalf("only %d writes were counted in %s", writes, stage)
-		}
-		for at := int64(1); at <= writes; at++ {
-			dies(fmt.Sprintf("%s-%d", stage, at), newCut(at, awsproxy.After))
-		}
+	d := keeperOf(t, c, domainOf(t, c)) // so that the load balancer is not made and unmade each time
+	count := newCut(0, awsproxy.After)
+	dies(d, stage+"-count", count)
+	writes := count.seen.Load()
+	t.Logf("%s: %d writes", stage, writes)
+	if writes < 5 {
+		t.Fatalf("only %d writes were counted in %s", writes, stage)
+	}
+	for at := int64(1); at <= writes; at++ {
+		dies(d, fmt.Sprintf("%s-%d", stage, at), newCut(at, awsproxy.After))
 	}
 }
 
