@@ -54,9 +54,8 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-# Two suites at a time, for most tests wait more than they compute.
 test: deps ## Run all tests: unit, integration, browser, monitoring, and 2 min of chaos
-	@$(MAKE) --keep-going --jobs=2 test-integration test-unit test-browser test-monitoring test-chaos
+	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-chaos
 
 # The linters vet, and find more.
 .PHONY: test-unit
@@ -81,13 +80,13 @@ test-all: deps ## Run everything that finds faults: make test, races, other serv
 test-race-all: ## Run all unit and integration tests with the race detector; about an hour
 	@CGO_ENABLED=1 $(MAKE) --keep-going test-unit test-integration RACE=-race
 
-# Most of the time they wait, so four processes run at a time, each with a control plane of its own.
+# Most of the time they wait, so three processes run at a time, each with a control plane of its own.
 .PHONY: test-integration
 test-integration: $(build) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
 	@$(build) run,chart
 	@test/databases/install.sh
 	@test/nginx/install.sh
-	@$(run-tests) -name integration -tag integration -processes 4 -split test/integration -- $(RACE) -count=1 -timeout=60m
+	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- $(RACE) -count=1 -timeout=60m
 
 # The stack takes the programs that it is shown in place of newer ones of its own.
 .PHONY: test-oldest

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,6 +33,38 @@ func streaming(t *testing.T, f *fakeCluster, id auth.Identity, path string, then
 	cancel()
 	<-done
 	return w.Body.String()
+}
+
+// TestAStreamIsNotOlderThanItsPage: who has just changed something does not see it taken back until the cache knows it.
+func TestAStreamIsNotOlderThanItsPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		site        func(testing.TB) *fakeCluster
+		who         auth.Identity
+		path        string
+		live, shows string // the address of the stream, and what it sends
+	}{
+		"a team":                      {ownedSite, platformAdmin, "/team/growth?applied=7", "/team/growth/live?applied=7", ""},
+		"a team that the cache knows": {ownedSite, platformAdmin, "/team/growth?applied=1", "/team/growth/live", "team-members"},
+		"a resource": {
+			busySite, developer, atInvoices + "?applied=7", atInvoices + "/live?tab=overview&uid=uid-invoices&applied=7", "Your change is not applied yet.",
+		},
+		"a resource that the cache knows": {
+			busySite, developer, atInvoices + "?applied=1", atInvoices + "/live?tab=overview&uid=uid-invoices", "everything is as",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := visit(t, c.site(t), c.who, c.path).Body.String()
+			if want := `hx-sse:connect="` + html.EscapeString(c.live) + `"`; !strings.Contains(body, want) {
+				t.Errorf("the page has no %s:\n%s", want, after(body, "hx-sse:connect"))
+			}
+			synctest.Test(t, func(t *testing.T) {
+				got := streaming(t, c.site(t), c.who, c.live, func() {})
+				if !strings.Contains(strings.ToLower(got), strings.ToLower(c.shows)) || c.shows == "" && strings.Contains(got, "hx-partial") {
+					t.Errorf("the stream sends %q, want %q", got, c.shows)
+				}
+			})
+		})
+	}
 }
 
 // TestAPageNeverTurnsIntoThatOfANamesake: what has its name by now is another one, and the page says so.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -141,10 +142,15 @@ func (x *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	ctx, cancel := x.bounded()
 	defer cancel()
 	err := chromedp.Do(ctx, steps...)
-	for tries := 1; tries < 5 && err != nil && strings.Contains(err.Error(), "Could not find node"); tries++ {
+	for tries := 1; tries < 5 && replaced(err); tries++ {
 		err = chromedp.Do(ctx, steps...)
 	}
 	x.must(err)
+}
+
+// replaced reports whether a step failed because the page had replaced the element by the time it acted.
+func replaced(err error) bool {
+	return err != nil && regexp.MustCompile(`Could not find node|No node with given id`).MatchString(err.Error())
 }
 
 // goTo opens a path of the portal.

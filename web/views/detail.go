@@ -3,6 +3,7 @@ package views
 import (
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/portico-platform/portico/api/phase"
 )
@@ -155,6 +156,7 @@ type Detail struct {
 	Headline  string // the sentence that says how it is, shortest form
 	Advice    string // what happens next, or what to do; may be empty
 	UID       string
+	Applied   int64 // the generation of a change that the cache does not know yet; 0 if it knows all
 	Paused    bool
 	Gone      bool // it was deleted while the page was open
 	Replaced  bool // another one has its name by now
@@ -219,7 +221,11 @@ func (d Detail) tabHref(tab string) string {
 
 // liveHref names the object by its UID too: it must not turn into a later one of its name.
 func (d Detail) liveHref() string {
-	return d.Resource.Href + "/live?tab=" + d.Tab + "&uid=" + url.QueryEscape(d.UID)
+	path := d.Resource.Href + "/live?tab=" + d.Tab + "&uid=" + url.QueryEscape(d.UID)
+	if d.Applied > 0 {
+		path += "&applied=" + strconv.FormatInt(d.Applied, 10)
+	}
+	return path
 }
 
 // Delete is the page that asks before deleting.

@@ -8,6 +8,7 @@ type OwnerView struct {
 	Owner    Owner
 	Name     string
 	ETag     string
+	Applied  int64  // the generation of a change that the cache does not know yet; 0 if it knows all
 	Prefix   string // that stands before the names of users and groups
 	Resource Resource
 	Steps    []Step
@@ -69,6 +70,13 @@ func roleWords(role string) string {
 }
 
 func (o OwnerView) path() string { return OwnerPath(o.Name) }
+
+func (o OwnerView) liveHref() string {
+	if o.Applied > 0 {
+		return AppliedPath(o.path()+"/live", o.Applied)
+	}
+	return o.path() + "/live"
+}
 
 func (m TeamMember) id() string {
 	return "member-" + m.Kind + "-" + ID(strings.NewReplacer("@", "-", ":", "-", "/", "-", " ", "-").Replace(m.Short))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/a-h/templ"
@@ -26,6 +27,16 @@ type Live struct {
 // Live streams a page to somebody while it is open, they may see it, and their session lasts.
 func (b *Base) Live(w http.ResponseWriter, r *http.Request, id auth.Identity, l Live) error {
 	return b.streams.Serve(w, r, id.Username, sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: cluster.NotingDenied(l.Allowed), Render: l.Render})
+}
+
+// AppliedIn returns the generation of the change that leads to this page, 0 without one; see [views.AppliedPath]. The cache
+// may not know it yet, and a stream that showed the state before would take back what the page shows.
+func AppliedIn(r *http.Request) int64 {
+	n, err := strconv.ParseInt(r.URL.Query().Get("applied"), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // Part names a component by the id of its element.

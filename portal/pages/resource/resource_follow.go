@@ -24,6 +24,7 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 		changed = page.Again(r.Context(), changed)
 	}
 	uid := r.URL.Query().Get("uid") // of what the page shows; without one, of what is there first
+	applied := page.AppliedIn(r)
 	return p.Live(w, r, l.id, page.Live{
 		Changed: changed,
 		Allowed: func(ctx context.Context) error {
@@ -45,6 +46,9 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 				return p.gone(ctx, l, now)
 			}
 			uid = string(obj.GetUID())
+			if applied > obj.GetGeneration() {
+				obj.SetGeneration(applied)
+			}
 			return p.detailParts(ctx, l, obj)
 		},
 	})

@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -32,12 +31,17 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 	}
 	l.frame.Section = views.Resources
 	// Who has just changed it hears so, though the cache may not know yet.
-	if n, err := strconv.ParseInt(r.URL.Query().Get("applied"), 10, 32); err == nil && n > obj.GetGeneration() {
-		obj.SetGeneration(n)
+	applied := page.AppliedIn(r)
+	behind := applied > obj.GetGeneration()
+	if behind {
+		obj.SetGeneration(applied)
 	}
 	view, err := p.detailOf(r.Context(), l, obj)
 	if err != nil {
 		return err
+	}
+	if behind {
+		view.Applied = applied
 	}
 	return p.Show(w, r, http.StatusOK, views.DetailPage(view))
 }

@@ -16,8 +16,9 @@ import (
 
 // teamRequest is a request about one Team.
 type teamRequest struct {
-	id  auth.Identity
-	ref cluster.Ref
+	id      auth.Identity
+	ref     cluster.Ref
+	applied int64 // the generation of the caller's change that the cache does not know yet; 0 if it knows all
 }
 
 // readRequest reads the Team of the path. It says nothing about whether it exists or the caller can see it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -26,7 +25,9 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
-	if n, bad := strconv.ParseInt(r.URL.Query().Get("applied"), 10, 64); err == nil && bad == nil && n > obj.GetGeneration() {
+	applied := page.AppliedIn(r)
+	if err == nil && applied > obj.GetGeneration() {
+		l.applied = applied
 		obj, err = p.cluster.Current(r.Context(), l.id, l.ref) // who has just changed it sees that, though the cache may not know yet
 	}
 	if err != nil {
@@ -54,7 +55,7 @@ func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, 
 	if err != nil {
 		return err
 	}
-	view.Frame, view.Form = frame, form
+	view.Frame, view.Form, view.Applied = frame, form, l.applied
 	if view.Frame.Section = ""; view.MayAdminister {
 		view.Frame.Section = views.AdminSection
 	}
@@ -71,7 +72,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	namespaces := cluster.NamespacesOf(obj)
+	namespaces, applied := cluster.NamespacesOf(obj), page.AppliedIn(r)
 	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
 		if c.Kind == l.ref.Kind.Plural {
 			return c.Name == l.ref.Name
@@ -89,7 +90,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 		},
 		Render: func(ctx context.Context) ([]sse.Part, error) {
 			obj, err := p.cluster.Get(ctx, l.id, l.ref)
-			if err != nil {
+			if err != nil || applied > obj.GetGeneration() { // the page is newer: a change follows soon
 				return nil, err
 			}
 			view, err := p.viewOf(ctx, l, obj)

@@ -3,7 +3,7 @@
 // success.
 //
 //	run-tests -name browser -tag browser -- -p=1
-//	run-tests -name integration -tag integration -processes 4 -split test/integration -- -race
+//	run-tests -name integration -tag integration -processes 3 -split test/integration -- -race
 //
 // With -tag only the packages that have test files with that build constraint
 // run, or the unit tests of all others would run once more; with -in only some
