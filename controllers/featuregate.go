@@ -14,7 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/operatorapi"
 )
 
-// featureGate starts a part of the operator when the cluster serves the kinds that it needs. It implements manager.Runnable.
+// featureGate starts a part of the operator when the cluster serves the kinds that it needs. It implements
+// manager.Runnable.
 type featureGate struct {
 	feature  string
 	needs    []schema.GroupVersionKind

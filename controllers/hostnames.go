@@ -17,7 +17,8 @@ import (
 type Hostnames struct {
 	Namespace string // of the pool's Gateways
 	Class     string // the GatewayClass of requests that name none
-	// RetryInterval is how often the kinds of Gateway API are looked for while the cluster lacks them; 0: half a minute.
+	// RetryInterval is how often the kinds of Gateway API are looked for while the cluster lacks them; 0: half a
+	// minute.
 	RetryInterval time.Duration
 	// BatchWindow is how long the first change of a hosted zone waits for others; 0: a second.
 	BatchWindow time.Duration
@@ -34,8 +35,8 @@ const (
 	standstill              = 3 * time.Minute // the load balancer controller does a change within seconds
 )
 
-// setupHostnames makes the controllers of hostnames start as soon as the cluster has what they need: now, if it has. apps is the
-// controller of web apps, which routes belong to.
+// setupHostnames makes the controllers of hostnames start as soon as the cluster has what they need: now, if it has.
+// apps is the controller of web apps, which routes belong to.
 func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, apps controller.Controller) error {
 	if err := hostname.Index(ctx, mgr); err != nil {
 		return err

@@ -88,7 +88,8 @@ type kind struct {
 	list   lister
 	setup  func(ctrl.Manager, deps, []watch.Ref) error
 	refs   []watch.Ref
-	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that sort.
+	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that
+	// sort.
 	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
 	hasLive  bool
 }

@@ -113,7 +113,8 @@ func passwordElsewhere(obj client.Object) string {
 	return ""
 }
 
-// actionOf returns the action of such an Event, for each person another: those of one action are told as one Event with a count.
+// actionOf returns the action of such an Event, for each person another: those of one action are told as one Event with
+// a count.
 func actionOf(actor string) string {
 	sum := sha256.Sum256([]byte(actor))
 	return "Reveal-" + hex.EncodeToString(sum[:4])

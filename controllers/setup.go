@@ -55,8 +55,8 @@ type Options struct {
 	ProviderResync time.Duration
 	// SweepEvery is how often listings tell whether resources are still there; 0: five minutes.
 	SweepEvery time.Duration
-	// TimeScale stretches how long AWS may show an old state after a change of ours, and polls; 0: 1, which is AWS's own time.
-	// A simulator that settles faster takes less.
+	// TimeScale stretches how long AWS may show an old state after a change of ours, and polls; 0: 1, which is AWS's
+	// own time. A simulator that settles faster takes less.
 	TimeScale float64
 	// Hostnames is where and how teams are given hostnames.
 	Hostnames Hostnames
@@ -85,8 +85,8 @@ func Scheme() *runtime.Scheme {
 	return s
 }
 
-// Cache returns how the operator caches: no managed fields, of Secrets only the metadata of its own namespace, and of what runs
-// only what it runs itself.
+// Cache returns how the operator caches: no managed fields, of Secrets only the metadata of its own namespace, and of
+// what runs only what it runs itself.
 func Cache(namespace string) cache.Options {
 	objects := webapp.CachedObjects()
 	objects[&corev1.ConfigMap{}] = keep.Cached(namespace)
@@ -214,7 +214,8 @@ func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Session
 	return provider.Setup(mgr, provider.Options{Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync, Users: providerUsers()})
 }
 
-// setupDeletions registers what keeps deletions from doing harm: the marks of what is in use, and what calls a deletion off.
+// setupDeletions registers what keeps deletions from doing harm: the marks of what is in use, and what calls a deletion
+// off.
 func setupDeletions(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	if err := use.Setup(ctx, mgr, use.Options{Users: referrers(), Used: referred(), AtWork: d.engine.Records.AtWork}); err != nil {
 		return fmt.Errorf("set up the marks of what is in use: %w", err)

@@ -16,7 +16,8 @@ const (
 	compressFrom = 1 << 10
 )
 
-// gzipped is made once: it takes a compressor when an answer has its first bytes, and not while the answer is waited for.
+// gzipped is made once: it takes a compressor when an answer has its first bytes, and not while the answer is waited
+// for.
 var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(compressLevel), gzhttp.MinSize(compressFrom),
 		gzhttp.ContentTypes([]string{"text/html", "application/json", "application/problem+json", "application/vnd.oai.openapi+json"}))

@@ -7,8 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// head answers HEAD as GET, without a body (RFC 9110, 9.3.2): probes ask so. What would last, as streams do, ends when its
-// header is out.
+// head answers HEAD as GET, without a body (RFC 9110, 9.3.2): probes ask so. What would last, as streams do, ends when
+// its header is out.
 func head(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodHead {

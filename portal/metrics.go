@@ -49,8 +49,8 @@ func (r readyGauge) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(readiness, prometheus.GaugeValue, value)
 }
 
-// Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics; with profiling, also Go's profiles
-// at /debug/pprof/, which tell of the names in memory: for those who may see everything.
+// Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics; with profiling, also Go's
+// profiles at /debug/pprof/, which tell of the names in memory: for those who may see everything.
 func Metrics(profiling bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))

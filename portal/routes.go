@@ -51,8 +51,8 @@ type Installation interface{ Results() []check.Result }
 // AssetsPath is where the static files are.
 const AssetsPath = "/assets/"
 
-// New returns the portal's handler, a chi.Router that chi.Walk can list; all routes are in this file. Browsers, which send a cookie, and programs, which send a
-// token, have routers of their own that share only what protects both.
+// New returns the portal's handler, a chi.Router that chi.Walk can list; all routes are in this file. Browsers, which
+// send a cookie, and programs, which send a token, have routers of their own that share only what protects both.
 func New(p Parts) (http.Handler, error) {
 	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Cluster.Revocations(), p.Clock, p.Log)
 	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)

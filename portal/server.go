@@ -19,14 +19,14 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
-	// When the server ends, requests have grace to finish before their contexts end, as long as a write may take, and drain
-	// in all.
+	// When the server ends, requests have grace to finish before their contexts end, as long as a write may take, and
+	// drain in all.
 	grace = 15 * time.Second
 	drain = 20 * time.Second
 )
 
-// Serve answers on l until ctx ends, and for delay longer, in which it is not ready, so that nobody is sent to it any more.
-// Streams end within that time, for their clients come back elsewhere; then requests may finish.
+// Serve answers on l until ctx ends, and for delay longer, in which it is not ready, so that nobody is sent to it any
+// more. Streams end within that time, for their clients come back elsewhere; then requests may finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Duration, log *slog.Logger) error {
 	base, endRequests := context.WithCancel(sse.WithLeaving(context.WithoutCancel(ctx), ctx, delay))
 	defer endRequests()
@@ -59,8 +59,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Durat
 	return nil
 }
 
-// farewell closes connections after the next answer once the server leaves: a client that used one at the moment when the
-// server ends would not know whether its request was heard.
+// farewell closes connections after the next answer once the server leaves: a client that used one at the moment when
+// the server ends would not know whether its request was heard.
 func farewell(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if sse.Leaving(r.Context()) {

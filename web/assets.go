@@ -82,8 +82,8 @@ func newAsset(name string, content []byte) asset {
 	return a
 }
 
-// URL returns where the browser finds a file of web/static, named as there (vendor/htmx.min.js). It panics for an unknown name,
-// because names are literals in the templates.
+// URL returns where the browser finds a file of web/static, named as there (vendor/htmx.min.js). It panics for an
+// unknown name, because names are literals in the templates.
 func URL(name string) string {
 	a, ok := library()[name]
 	if !ok {

@@ -1,5 +1,5 @@
-// Package access says what an application may do in AWS with the resources that it is bound to: in words, and as the IAM policy that allows
-// just that.
+// Package access says what an application may do in AWS with the resources that it is bound to: in words, and as the
+// IAM policy that allows just that.
 package access
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// rights are what one level of access to a kind takes. Words say what the application is to do, and follow "to": list and read its objects.
+// rights are what one level of access to a kind takes. Words say what the application is to do, and follow "to": list
+// and read its objects.
 type rights struct {
 	words string
 	// resource are actions on the resource itself, content those on what is in it, such as the objects of a bucket.
@@ -20,8 +21,9 @@ type rights struct {
 	key []string
 }
 
-// table is what each level of access takes, by kind. Actions and the resources that they are for are from AWS's Service Authorization
-// Reference. A kind that is not in it gives no rights in AWS: a database has users of its own, and a machine is reached by its network.
+// table is what each level of access takes, by kind. Actions and the resources that they are for are from AWS's Service
+// Authorization Reference. A kind that is not in it gives no rights in AWS: a database has users of its own, and a
+// machine is reached by its network.
 var table = map[string]map[v1alpha1.BindingAccess]rights{
 	v1alpha1.KindS3Bucket: {
 		v1alpha1.AccessRead: {
@@ -63,8 +65,8 @@ func levels(kind string, access v1alpha1.BindingAccess) (all []rights) {
 	return all
 }
 
-// Words returns what the access of a kind lets an application do, such as "receive and delete its messages, and send messages to it"; empty,
-// if the kind gives no rights in AWS. An access that is left out is the whole.
+// Words returns what the access of a kind lets an application do, such as "receive and delete its messages, and send
+// messages to it"; empty, if the kind gives no rights in AWS. An access that is left out is the whole.
 func Words(kind string, access v1alpha1.BindingAccess) string {
 	return strings.Join(Rights(kind, access), ", and ")
 }
@@ -74,7 +76,8 @@ var inDatabase = map[v1alpha1.BindingAccess]string{
 	v1alpha1.AccessRead: "read", v1alpha1.AccessWrite: "write rows", v1alpha1.AccessReadWrite: "read and write rows, and make tables of its own",
 }
 
-// DatabaseWords returns what the access of a database's user lets an application do there, such as "write rows". An access that is left out is the whole.
+// DatabaseWords returns what the access of a database's user lets an application do there, such as "write rows". An
+// access that is left out is the whole.
 func DatabaseWords(access v1alpha1.BindingAccess) string {
 	return inDatabase[cmp.Or(access, v1alpha1.AccessReadWrite)]
 }

@@ -22,8 +22,8 @@ type statement struct {
 	Condition map[string]map[string]string `json:",omitempty"`
 }
 
-// Policy returns the IAM policy that allows these grants and nothing else, as JSON without white space; empty without grants. The same grants
-// make the same text, in whatever order they come.
+// Policy returns the IAM policy that allows these grants and nothing else, as JSON without white space; empty without
+// grants. The same grants make the same text, in whatever order they come.
 func Policy(grants []Grant) (string, error) {
 	grants = slices.Clone(grants)
 	slices.SortFunc(grants, func(a, b Grant) int {
@@ -56,7 +56,8 @@ func Policy(grants []Grant) (string, error) {
 	return string(text), nil
 }
 
-// allow adds the actions on a resource, to a statement that says the same of others where there is one: IAM counts characters.
+// allow adds the actions on a resource, to a statement that says the same of others where there is one: IAM counts
+// characters.
 func (d *document) allow(actions []string, resource string, when map[string]map[string]string) {
 	if len(actions) == 0 {
 		return
@@ -89,7 +90,8 @@ func parseARN(arn string) (location, error) {
 // domains are those of AWS's services, by partition.
 var domains = map[string]string{"aws-cn": "amazonaws.com.cn", "aws-eusc": "amazonaws.eu"}
 
-// key returns the ARN of a grant's key, and when it may be used: through the service only, and by an alias only as long as the key has it.
+// key returns the ARN of a grant's key, and when it may be used: through the service only, and by an alias only as long
+// as the key has it.
 func (l location) key(g Grant) (arn string, when map[string]map[string]string) {
 	domain := "amazonaws.com"
 	if other, ok := domains[l.partition]; ok {
@@ -119,11 +121,12 @@ func accountOf(l location, g Grant) string {
 	return l.account
 }
 
-// keyName is what KMS takes for a key: an ID, an alias, or the ARN of either. Nothing in it means more than one key to IAM.
+// keyName is what KMS takes for a key: an ID, an alias, or the ARN of either. Nothing in it means more than one key to
+// IAM.
 var keyName = regexp.MustCompile(`^(arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:(key|alias)/|alias/)?[A-Za-z0-9/_-]+$`)
 
-// isCustomers reports whether a spec names one key of the customer's. One that AWS keeps for the service has a policy that lets everybody in the
-// account use it through that; what is no key, AWS refuses to encrypt with.
+// isCustomers reports whether a spec names one key of the customer's. One that AWS keeps for the service has a policy
+// that lets everybody in the account use it through that; what is no key, AWS refuses to encrypt with.
 func isCustomers(key string) bool {
 	return keyName.MatchString(key) && !strings.HasPrefix(key[strings.LastIndexByte(key, ':')+1:], "alias/aws/")
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Name is a hostname that may be asked for, or a wildcard for all names below one. The zero Name is no name. Equal Names
-// are the same name, so that a Name can be a key.
+// Name is a hostname that may be asked for, or a wildcard for all names below one. The zero Name is no name. Equal
+// Names are the same name, so that a Name can be a key.
 type Name struct {
 	base     string // in lower case and IDNA form, without the asterisk and without a dot at the end
 	wildcard bool
@@ -23,7 +23,8 @@ const (
 	longestCertificate = 64
 )
 
-// registered is idna.Registration with the mapping of what people type to lower case: it refuses what no registry takes.
+// registered is idna.Registration with the mapping of what people type to lower case: it refuses what no registry
+// takes.
 var registered = idna.New(idna.MapForLookup(), idna.StrictDomainName(true), idna.ValidateLabels(true), idna.VerifyDNSLength(true), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(true))
 
 // Parse reads a hostname as a person writes it. Its errors tell what is wrong with the text.
@@ -122,8 +123,8 @@ func (n Name) Wildcard() bool { return n.wildcard }
 // Base returns the name without the asterisk.
 func (n Name) Base() string { return n.base }
 
-// Overlaps reports whether a request for one host could be meant for either. Load balancers match an asterisk to names at
-// any depth, so a wildcard overlaps every name and every wildcard below its base.
+// Overlaps reports whether a request for one host could be meant for either. Load balancers match an asterisk to names
+// at any depth, so a wildcard overlaps every name and every wildcard below its base.
 func (n Name) Overlaps(m Name) bool {
 	switch {
 	case n == m:
@@ -135,11 +136,12 @@ func (n Name) Overlaps(m Name) bool {
 	}
 }
 
-// Within reports whether the name is domain or lies below it, at the border of a label. A wildcard of domain itself does.
+// Within reports whether the name is domain or lies below it, at the border of a label. A wildcard of domain itself
+// does.
 func (n Name) Within(domain string) bool { return n.base == domain || below(n.base, domain) }
 
-// Ancestors returns the domains from the name's own (a wildcard's base) up to the zone's, both included. None, if the name
-// is not within zone.
+// Ancestors returns the domains from the name's own (a wildcard's base) up to the zone's, both included. None, if the
+// name is not within zone.
 func (n Name) Ancestors(zone string) []string {
 	if !n.Within(zone) {
 		return nil
@@ -151,8 +153,8 @@ func (n Name) Ancestors(zone string) []string {
 	return all
 }
 
-// Ownership returns where the record is that tells whose the name's records are. Its first label, which no hostname can have,
-// differs for a name and for the wildcard below it.
+// Ownership returns where the record is that tells whose the name's records are. Its first label, which no hostname can
+// have, differs for a name and for the wildcard below it.
 func (n Name) Ownership() string {
 	if n.wildcard {
 		return "_portico-wildcard." + n.base
@@ -164,8 +166,8 @@ func below(name, domain string) bool {
 	return strings.HasSuffix(name, "."+domain)
 }
 
-// Canonical returns how names of Route 53 are compared: in lower case, without the dot at the end, and with the asterisk that
-// Route 53 writes as \052.
+// Canonical returns how names of Route 53 are compared: in lower case, without the dot at the end, and with the
+// asterisk that Route 53 writes as \052.
 func Canonical(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if rest, ok := strings.CutPrefix(name, `\052`); ok {

@@ -41,8 +41,8 @@ var (
 	errForbidden       = errors.New("the caller may not use this path so")
 )
 
-// Guard lets a request pass if its token is for this server and Kubernetes says that its user may use the path. The verb of that right is get
-// for reading, and else the method in small letters.
+// Guard lets a request pass if its token is for this server and Kubernetes says that its user may use the path. The
+// verb of that right is get for reading, and else the method in small letters.
 type Guard struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
@@ -56,7 +56,8 @@ type Guard struct {
 // digest of what must not lie around in memory for longer than a request.
 type digest [sha256.Size]byte
 
-// For returns a guard that asks the API server of cfg, with few questions a second: whoever reaches a port may make it ask.
+// For returns a guard that asks the API server of cfg, with few questions a second: whoever reaches a port may make it
+// ask.
 func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error) {
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond
@@ -130,7 +131,8 @@ func (g *Guard) check(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// manyPaths are those below which paths have names that people choose: one answer is for all of them, or every new name would be a question.
+// manyPaths are those below which paths have names that people choose: one answer is for all of them, or every new name
+// would be a question.
 var manyPaths = []string{operatorapi.SecretsPath + "/", operatorapi.RevealPath + "/"}
 
 // reviewed returns the path that Kubernetes is asked about.

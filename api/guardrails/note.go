@@ -52,9 +52,10 @@ const (
 	longestNote = 128 << 10
 )
 
-// Note returns what the annotation v1alpha1.AnnotationGuardrails of the Team's namespaces says: a line for each entry of a rule, and
-// one for each AWSProvider that the Team lists, with its regions. What those of them say that the namespace may use comes after
-// "@" and their name, as far as there is room: the operator holds to all of it. Admission reads the note, and nobody else.
+// Note returns what the annotation v1alpha1.AnnotationGuardrails of the Team's namespaces says: a line for each entry
+// of a rule, and one for each AWSProvider that the Team lists, with its regions. What those of them say that the
+// namespace may use comes after "@" and their name, as far as there is room: the operator holds to all of it. Admission
+// reads the note, and nobody else.
 func Note(t *v1alpha1.Team, mayUse ...v1alpha1.AWSProvider) string {
 	var n noteLines
 	for _, p := range t.Spec.Providers {

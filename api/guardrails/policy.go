@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Expression is a part of an admission policy: a variable that lists what breaks a rule, and what is said if it is not empty.
+// Expression is a part of an admission policy: a variable that lists what breaks a rule, and what is said if it is not
+// empty.
 type Expression struct{ Name, Bad, Message string }
 
 // Policy is an admission policy for one kind.
@@ -22,9 +23,10 @@ type Policy struct {
 	Rules     []Expression
 }
 
-// Policies returns what the API server is to check, a policy for each kind. It evaluates all expressions of a policy, and that for
-// each parameter, of which it makes a copy by way of JSON before it looks at any condition: 0.1 ms for each AWSProvider. So what a
-// Team and its AWSProviders say is on the Team's namespaces, and AWSProviders are parameters for the namespaces without a Team.
+// Policies returns what the API server is to check, a policy for each kind. It evaluates all expressions of a policy,
+// and that for each parameter, of which it makes a copy by way of JSON before it looks at any condition: 0.1 ms for
+// each AWSProvider. So what a Team and its AWSProviders say is on the Team's namespaces, and AWSProviders are
+// parameters for the namespaces without a Team.
 func Policies() []Policy {
 	var all []Policy
 	for _, kind := range judged(false) {
@@ -36,7 +38,8 @@ func Policies() []Policy {
 	return all
 }
 
-// judged returns the kinds that the rules are about, sorted; of the rules that AWSProviders have as well, if not of those of Teams.
+// judged returns the kinds that the rules are about, sorted; of the rules that AWSProviders have as well, if not of
+// those of Teams.
 func judged(team bool) []string {
 	var kinds []string
 	for _, r := range table {
@@ -92,8 +95,8 @@ func variables(judges string) [][2]string {
 	}
 }
 
-// byProvider returns the policy that holds objects of a kind, in namespaces without a Team, to the rules of the AWSProvider that they
-// name.
+// byProvider returns the policy that holds objects of a kind, in namespaces without a Team, to the rules of the
+// AWSProvider that they name.
 func byProvider(kind string) Policy {
 	p := Policy{
 		Name: "portico-guardrails-" + plural(kind), Resource: plural(kind), ParamKind: v1alpha1.KindAWSProvider, Applies: named + " && " + differs,
@@ -112,7 +115,8 @@ func byProvider(kind string) Policy {
 	return p
 }
 
-// byTeam returns the policy that holds objects of a kind to the rules of their namespace's Team, and to those of its AWSProviders.
+// byTeam returns the policy that holds objects of a kind to the rules of their namespace's Team, and to those of its
+// AWSProviders.
 func byTeam(kind string) Policy {
 	p := Policy{
 		Name: "portico-team-guardrails-" + plural(kind), Resource: plural(kind), Applies: differs,

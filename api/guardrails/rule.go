@@ -1,5 +1,6 @@
-// Package guardrails judges objects by the limits that AWSProviders and Teams set. The rules are one table: the operator and the
-// portal go by its functions, the API server by the admission policies that are generated from its expressions.
+// Package guardrails judges objects by the limits that AWSProviders and Teams set. The rules are one table: the
+// operator and the portal go by its functions, the API server by the admission policies that are generated from its
+// expressions.
 package guardrails
 
 import (
@@ -104,7 +105,8 @@ func (r Rule) Allowed(l Limits) string {
 	return ""
 }
 
-// Only returns the one value that the rule allows, as text; empty if there are more, or if the limits say nothing of it.
+// Only returns the one value that the rule allows, as text; empty if there are more, or if the limits say nothing of
+// it.
 func (r Rule) Only(l Limits) string {
 	if r.Limit(l) == nil {
 		return ""

@@ -13,7 +13,8 @@ const (
 	allowedSecurityGroups = "allowedSecurityGroups"
 )
 
-// table is every rule that an object's own words decide. What only AWS knows, such as who owns an image, the adapters check.
+// table is every rule that an object's own words decide. What only AWS knows, such as who owns an image, the adapters
+// check.
 var table = slices.Concat(machines, databases, others, buckets())
 
 var machines = []Rule{
@@ -108,8 +109,8 @@ func anyKey() test {
 	}
 }
 
-// engines takes databases of an engine that is listed, in a version that is, if the list has versions. A version that leaves the
-// rest open, such as 16, is what 16.* stands for.
+// engines takes databases of an engine that is listed, in a version that is, if the list has versions. A version that
+// leaves the rest open, such as 16, is what 16.* stands for.
 func engines() test {
 	version := func(s spec) string { v, _ := s["engineVersion"].(string); return v }
 	return test{

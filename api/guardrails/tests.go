@@ -23,7 +23,8 @@ func oneOf(path string) test {
 	}
 }
 
-// in takes a text of the list, and one must be there. same makes equal what names the same; sameCEL does of its argument.
+// in takes a text of the list, and one must be there. same makes equal what names the same; sameCEL does of its
+// argument.
 func in(path string, same func(string) string, sameCEL string) test {
 	return test{
 		refused: func(s spec, limit any) []string {
@@ -206,8 +207,8 @@ func members(s spec, path string) []map[string]any {
 	return all
 }
 
-// repository takes images of a registry that is listed. As container runtimes do, it takes an image without the name of a
-// registry for one of Docker Hub.
+// repository takes images of a registry that is listed. As container runtimes do, it takes an image without the name of
+// a registry for one of Docker Hub.
 func repository() test {
 	return test{
 		refused: func(s spec, limit any) []string {

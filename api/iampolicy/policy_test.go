@@ -135,8 +135,8 @@ func TestMoreForSomebodyIsAdded(t *testing.T) {
 	}
 }
 
-// The policy that SNS gives a new topic lets no bucket publish: Amazon S3 User Guide, "Granting permissions to publish event
-// notification messages to a destination".
+// The policy that SNS gives a new topic lets no bucket publish: Amazon S3 User Guide, "Granting permissions to publish
+// event notification messages to a destination".
 func TestTheFirstPolicyOfATopicLetsNoBucketIn(t *testing.T) {
 	p, err := iampolicy.Parse(`{"Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:Publish"],"Resource":"*",
 		"Condition":{"StringEquals":{"AWS:SourceOwner":"` + account + `"}}}]}`)

@@ -15,7 +15,8 @@ import (
 type Claims struct {
 	Username string // the claim that holds the username: sub, or one that RoleBindings name people by
 	Groups   string // that which holds the groups; it may be a path, as realm_access.roles
-	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in the settings.
+	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in
+	// the settings.
 	GroupsOptional bool
 	Prefix         string // in front of usernames and groups; the API server's own must be the same
 }
@@ -36,8 +37,8 @@ func (cfg Claims) Check() error {
 // ClaimSet is what a verified token says, by name.
 type ClaimSet map[string]json.RawMessage
 
-// At returns the claim that is called so, else the one that the path leads to: realm_access.roles is roles of realm_access.
-// At each step a name that stands there as it is wins, the longest first, for names have dots too.
+// At returns the claim that is called so, else the one that the path leads to: realm_access.roles is roles of
+// realm_access. At each step a name that stands there as it is wins, the longest first, for names have dots too.
 func (c ClaimSet) At(path string) (json.RawMessage, bool) {
 	if raw, ok := c[path]; ok {
 		return raw, true
@@ -54,8 +55,8 @@ func (c ClaimSet) At(path string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// elsewhere reports whether the provider keeps the claim for who asks it, as it would make the token too long. OpenID Connect
-// has _claim_names for that; Entra ID says hasgroups or groups:src1 as well.
+// elsewhere reports whether the provider keeps the claim for who asks it, as it would make the token too long. OpenID
+// Connect has _claim_names for that; Entra ID says hasgroups or groups:src1 as well.
 func (c ClaimSet) elsewhere(claim string) bool {
 	var names ClaimSet
 	_ = json.Unmarshal(c["_claim_names"], &names) // most tokens have none
@@ -76,7 +77,8 @@ func (c ClaimSet) Text(name string) string {
 	return s
 }
 
-// Who returns the caller whom the claims of a verified token describe. A *RefusedError says why this user may not come in.
+// Who returns the caller whom the claims of a verified token describe. A *RefusedError says why this user may not come
+// in.
 func (cfg Claims) Who(c ClaimSet) (Identity, error) {
 	username, err := cfg.username(c)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package identity says whose an ID token is, and as whom Kubernetes knows the caller. Portal and operator verify by it, each for itself.
+// Package identity says whose an ID token is, and as whom Kubernetes knows the caller. Portal and operator verify by
+// it, each for itself.
 package identity
 
 import (
@@ -77,8 +78,8 @@ func ServiceAccountName(username string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// CheckName refuses names of the system in any spelling that a prefix or white space could hide, and those that would be
-// others where Kubernetes hears of them: HTTP drops blanks around a header's value. Its errors are for the user.
+// CheckName refuses names of the system in any spelling that a prefix or white space could hide, and those that would
+// be others where Kubernetes hears of them: HTTP drops blanks around a header's value. Its errors are for the user.
 func CheckName(what, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -135,7 +136,8 @@ func (e *ProviderError) Unwrap() error { return e.Cause }
 // Longest bounds what is told of others' words.
 const Longest = 300
 
-// Clean makes s fit for a page and for a line of a log: printable characters and single blanks only, cut at Longest runes.
+// Clean makes s fit for a page and for a line of a log: printable characters and single blanks only, cut at Longest
+// runes.
 func Clean(s string) string {
 	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {

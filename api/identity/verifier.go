@@ -21,8 +21,8 @@ type Settings struct {
 	Issuer string
 	// Audiences are those of tokens for the REST API, of which one must be in the token.
 	Audiences []string
-	// SignIn is the audience of sign-ins in a browser: the portal's client. Such tokens are taken only for Fresh after the sign-in,
-	// for the portal gets one at each renewal of a session too. "" takes none.
+	// SignIn is the audience of sign-ins in a browser: the portal's client. Such tokens are taken only for Fresh after
+	// the sign-in, for the portal gets one at each renewal of a session too. "" takes none.
 	SignIn string
 	Claims Claims
 }
@@ -83,14 +83,15 @@ func NewVerifier(s Settings, now func() time.Time) (*Verifier, error) {
 	return &Verifier{settings: s, now: now}, nil
 }
 
-// Caller returns whose token it is. Errors are ErrBadToken, a *RefusedError, a *NotFreshError, or a *ProviderError when nobody can tell.
+// Caller returns whose token it is. Errors are ErrBadToken, a *RefusedError, a *NotFreshError, or a *ProviderError when
+// nobody can tell.
 func (v *Verifier) Caller(ctx context.Context, raw string) (Identity, error) {
 	return v.caller(ctx, raw, false)
 }
 
-// FreshCaller does what Caller does, for what takes a sign-in of a moment ago: a token for the REST API counts for Fresh
-// after it was issued. When its user signed in does not matter there: no tool can ask for that. Beside a *NotFreshError it returns
-// whose token it was, for the audit log.
+// FreshCaller does what Caller does, for what takes a sign-in of a moment ago: a token for the REST API counts for
+// Fresh after it was issued. When its user signed in does not matter there: no tool can ask for that. Beside a
+// *NotFreshError it returns whose token it was, for the audit log.
 func (v *Verifier) FreshCaller(ctx context.Context, raw string) (Identity, error) {
 	return v.caller(ctx, raw, true)
 }
@@ -132,8 +133,8 @@ func (v *Verifier) fresh(tok *oidc.IDToken) error {
 	return err
 }
 
-// SignedInAt returns when the user of a verified ID token signed in: by auth_time where the provider tells it, for it may issue new
-// tokens for an old sign-in, else when the token was issued.
+// SignedInAt returns when the user of a verified ID token signed in: by auth_time where the provider tells it, for it
+// may issue new tokens for an old sign-in, else when the token was issued.
 func SignedInAt(tok *oidc.IDToken) (time.Time, error) {
 	var said struct {
 		AuthTime int64 `json:"auth_time"`

@@ -19,14 +19,14 @@ var Algorithms = []string{
 	oidc.PS512, oidc.EdDSA,
 }
 
-// Verify checks signature, issuer, life and audience of a token. The token must be for one of the audiences. ErrBadToken says that
-// it is not good, a *ProviderError that nobody can tell for want of the provider's keys.
+// Verify checks signature, issuer, life and audience of a token. The token must be for one of the audiences.
+// ErrBadToken says that it is not good, a *ProviderError that nobody can tell for want of the provider's keys.
 func Verify(ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time) (*oidc.IDToken, error) {
 	return verify(ctx, issuer, keys, raw, audiences, &oidc.Config{Now: now})
 }
 
-// VerifyLogout checks a logout token as Verify does, but takes one without exp, too: some providers send none, as drafts
-// of OpenID Connect Back-Channel Logout 1.0 allowed. The caller bounds its age by iat.
+// VerifyLogout checks a logout token as Verify does, but takes one without exp, too: some providers send none, as
+// drafts of OpenID Connect Back-Channel Logout 1.0 allowed. The caller bounds its age by iat.
 func VerifyLogout(
 	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time,
 ) (*oidc.IDToken, error) {

@@ -1,7 +1,7 @@
 package metric
 
-// libraries are the metrics of controller-runtime, client-go and Prometheus' client that alerts and dashboards go by. Those
-// who make them decide about names and labels; a test looks that they are there.
+// libraries are the metrics of controller-runtime, client-go and Prometheus' client that alerts and dashboards go by.
+// Those who make them decide about names and labels; a test looks that they are there.
 var libraries = []Info{
 	{
 		Name: "controller_runtime_reconcile_total", Type: TypeCounter, Source: Operator, Help: "Passes over objects.",

@@ -1,5 +1,5 @@
-// Package metric says how packages declare their metrics, each beside what it counts. What is declared is what Prometheus is shown,
-// and what docs/metrics.md says.
+// Package metric says how packages declare their metrics, each beside what it counts. What is declared is what
+// Prometheus is shown, and what docs/metrics.md says.
 package metric
 
 import (

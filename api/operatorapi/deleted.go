@@ -40,7 +40,8 @@ type Deleted struct {
 	Taken    *time.Time `json:"taken,omitempty"`
 	// Fields are what a request has to say to get it back, by their paths below spec; the name is the same.
 	Fields map[string]string `json:"fields,omitempty"`
-	// Choose are required fields of which AWS knows nothing any more, such as the size of the machine that a snapshot was taken of.
+	// Choose are required fields of which AWS knows nothing any more, such as the size of the machine that a snapshot
+	// was taken of.
 	Choose []string `json:"choose,omitempty"`
 	// NameInUse says that another object of the kind has the name now.
 	NameInUse bool `json:"nameInUse,omitempty"`

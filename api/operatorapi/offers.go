@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// OffersPath is where what an AWS account has for a field of a request is listed, below it by kind, namespace, provider and field.
+// OffersPath is where what an AWS account has for a field of a request is listed, below it by kind, namespace, provider
+// and field.
 const OffersPath = "/inspect/offers"
 
 // OfferQuery asks what a namespace can enter in a field of a new object's spec, from the account of a provider.

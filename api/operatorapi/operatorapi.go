@@ -1,5 +1,5 @@
-// Package operatorapi is what the operator tells of its checks, as JSON over HTTPS, and how to find it. The operator serves
-// it and the portal reads it; neither stores it.
+// Package operatorapi is what the operator tells of its checks, as JSON over HTTPS, and how to find it. The operator
+// serves it and the portal reads it; neither stores it.
 package operatorapi
 
 import (
@@ -71,8 +71,8 @@ type Action struct {
 // Resource is a Record with what moves by itself.
 type Resource struct {
 	Record
-	// Live are values read from AWS at this moment, such as the number of messages in a queue; absent for kinds that have
-	// none. LiveError says why they could not be read.
+	// Live are values read from AWS at this moment, such as the number of messages in a queue; absent for kinds that
+	// have none. LiveError says why they could not be read.
 	Live      map[string]string `json:"live,omitempty"`
 	LiveError string            `json:"liveError,omitempty"`
 }

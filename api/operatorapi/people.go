@@ -16,7 +16,8 @@ const (
 
 	// HeaderPerson has the token of the person for whom the portal asks.
 	HeaderPerson = "Portico-Person"
-	// HeaderRequest and HeaderAddress have the ID of the person's request and where it came from, as the portal has them, for the record.
+	// HeaderRequest and HeaderAddress have the ID of the person's request and where it came from, as the portal has
+	// them, for the record.
 	HeaderRequest = "Portico-Request"
 	HeaderAddress = "Portico-Address"
 

@@ -1,5 +1,5 @@
-// Package phase has the words for how an object is doing: the pages, the API and its clients use the same. Which phase an
-// object is in, package portal/status reads from its status.
+// Package phase has the words for how an object is doing: the pages, the API and its clients use the same. Which phase
+// an object is in, package portal/status reads from its status.
 package phase
 
 import "strings"
@@ -22,8 +22,8 @@ func All() []Phase { return []Phase{NeedsYou, InProgress, Deleting, Paused, Read
 // Slug returns the phase as in URLs: needs-you.
 func (p Phase) Slug() string { return strings.ReplaceAll(strings.ToLower(string(p)), " ", "-") }
 
-// Urgency returns the place of the phase in All, which orders phases, the worst first; -1 is none. Lists of thousands are sorted
-// and counted by it.
+// Urgency returns the place of the phase in All, which orders phases, the worst first; -1 is none. Lists of thousands
+// are sorted and counted by it.
 func (p Phase) Urgency() int {
 	switch p {
 	case NeedsYou:

@@ -13,8 +13,8 @@ import (
 // w3c reads and writes the header traceparent.
 var w3c propagation.TraceContext
 
-// Transport passes the span of a request's context on to Kubernetes, and makes a span for each write. While tracing is off it
-// returns next itself.
+// Transport passes the span of a request's context on to Kubernetes, and makes a span for each write. While tracing is
+// off it returns next itself.
 func Transport(next http.RoundTripper) http.RoundTripper {
 	if !On() {
 		return next
@@ -53,8 +53,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // Route tells the pattern of the route that a request took, when it has been answered.
 type Route func(*http.Request) string
 
-// Requests makes a span for each request, within the trace that the request says it is part of. Of what the request says
-// it takes the IDs alone, and of the path the pattern. While tracing is off it returns next itself.
+// Requests makes a span for each request, within the trace that the request says it is part of. Of what the request
+// says it takes the IDs alone, and of the path the pattern. While tracing is off it returns next itself.
 func Requests(next http.Handler, route Route) http.Handler {
 	if !On() {
 		return next

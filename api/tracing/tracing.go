@@ -16,8 +16,8 @@ import (
 
 var tracer atomic.Pointer[trace.Tracer]
 
-// Use makes spans by a provider; nil makes none any more. What was connected while there was none stays without spans, so it
-// is called first of all.
+// Use makes spans by a provider; nil makes none any more. What was connected while there was none stays without spans,
+// so it is called first of all.
 func Use(p trace.TracerProvider) {
 	if p == nil {
 		tracer.Store(nil)
@@ -30,8 +30,8 @@ func Use(p trace.TracerProvider) {
 // On reports whether spans are made.
 func On() bool { return tracer.Load() != nil }
 
-// Start begins a span within the one of ctx, if there is one. It is for callers that have asked On; if that has changed since,
-// the span is one that records nothing.
+// Start begins a span within the one of ctx, if there is one. It is for callers that have asked On; if that has changed
+// since, the span is one that records nothing.
 func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
 	t := tracer.Load()
 	if t == nil {

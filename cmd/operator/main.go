@@ -84,8 +84,8 @@ func (f *flags) manager() ctrl.Options {
 	}
 }
 
-// metricsServer answers everybody, or, if metrics are secure, whom Kubernetes lets get /metrics. controller-runtime has a
-// filter for that, which would bring the libraries of an API server along: 250 packages.
+// metricsServer answers everybody, or, if metrics are secure, whom Kubernetes lets get /metrics. controller-runtime has
+// a filter for that, which would bring the libraries of an API server along: 250 packages.
 func (f *flags) metricsServer() server.Options {
 	o := server.Options{BindAddress: f.metrics}
 	if !f.metricsSecure {

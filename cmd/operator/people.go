@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// peopleFlags declares flags about people whose tokens the portal hands on. They are the operator's own, so that a portal that was taken
-// over changes nothing of whom it believes.
+// peopleFlags declares flags about people whose tokens the portal hands on. They are the operator's own, so that a
+// portal that was taken over changes nothing of whom it believes.
 func (f *flags) peopleFlags(set *flag.FlagSet) {
 	p := &f.controllers.People
 	set.StringVar(&p.Issuer, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider, as the portal has it: its tokens let people set values of Secrets and see a password, by their own rights in Kubernetes. Empty: nobody may")

@@ -126,7 +126,8 @@ func (f *flags) lookAtProvider(ctx context.Context, in io.Reader, out io.Writer)
 	return nil
 }
 
-// token reads the one whose claims are to be printed. There is no flag for the token itself: everybody on the machine could read it.
+// token reads the one whose claims are to be printed. There is no flag for the token itself: everybody on the machine
+// could read it.
 func (f *flags) token(in io.Reader) (string, error) {
 	switch f.oidc.tokenFile {
 	case "":

@@ -149,7 +149,8 @@ func withWanted(live, want *object) *object {
 	return next
 }
 
-// putAgain writes an object that somebody else changed since it was read. It refuses to if that would undo what they changed.
+// putAgain writes an object that somebody else changed since it was read. It refuses to if that would undo what they
+// changed.
 func (a *app) putAgain(ctx context.Context, t target, before *result, want *object, dry bool) (changed, now *result, err error) {
 	now, err = t.current(ctx)
 	switch {

@@ -72,7 +72,8 @@ func (a *app) completeFor(kind string) cobra.CompletionFunc {
 	}
 }
 
-// nameWords returns the names of a kind's objects, or of all that teams request, that begin with so, or nil after any error.
+// nameWords returns the names of a kind's objects, or of all that teams request, that begin with so, or nil after any
+// error.
 func (a *app) nameWords(cmd *cobra.Command, kind, so string) []string {
 	var kinds []string
 	if kind != "" {

@@ -129,7 +129,8 @@ func unreachable(db database, cause error) error {
 	return hinted(fmt.Errorf("the database cannot be reached from here at %s: %w", clean(db.at), cause), why)
 }
 
-// startWith starts the program, and gives it the password by its environment, or by a file that only the person can read.
+// startWith starts the program, and gives it the password by its environment, or by a file that only the person can
+// read.
 func (a *app) startWith(ctx context.Context, path string, c dbClient, db database, password string) error {
 	args := c.args(db)
 	var env []string
@@ -188,7 +189,8 @@ func dial(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// start runs a program for the person, with variables beside those that there are. An interrupt is for the program: psql takes it for a query's.
+// start runs a program for the person, with variables beside those that there are. An interrupt is for the program:
+// psql takes it for a query's.
 func start(ctx context.Context, path string, args, env []string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...) //nolint:gosec // psql or mysql, found on the person's PATH
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -67,7 +67,8 @@ func TestWhatIsInUseIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-// Before a database goes, its owner reads under which name its data stays; and what stays in AWS is not said to be deleted.
+// Before a database goes, its owner reads under which name its data stays; and what stays in AWS is not said to be
+// deleted.
 func TestWhatADeletionDoesIsSaidBefore(t *testing.T) {
 	const databases = "/namespaces/payments/rdsinstances"
 	for name, c := range map[string]struct{ spec, says, hides string }{

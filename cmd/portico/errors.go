@@ -73,8 +73,8 @@ func exitCode(err error) int {
 // errInterrupted is what becomes of an error when the person ended the command.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns errInterrupted for err if the person ended the command, so that nothing else is blamed. The path of a
-// kept file stays in it.
+// interruptible returns errInterrupted for err if the person ended the command, so that nothing else is blamed. The
+// path of a kept file stays in it.
 func interruptible(ctx context.Context, err error) error {
 	if ctx.Err() == nil || err == nil {
 		return err

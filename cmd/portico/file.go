@@ -174,7 +174,8 @@ func (d document) object() (*object, error) {
 	return obj, nil
 }
 
-// read returns the text of a file in UTF-8. It converts UTF-16, which some editors and shells write, if there is a byte order mark.
+// read returns the text of a file in UTF-8. It converts UTF-16, which some editors and shells write, if there is a byte
+// order mark.
 func (a *app) read(path string) ([]byte, error) {
 	in := a.in
 	if path != "-" {

@@ -39,8 +39,8 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)
 }
 
-// names returns all names of a kind, squeezed. A kind that people request also goes by the last word of its title: a message queue
-// is called a queue.
+// names returns all names of a kind, squeezed. A kind that people request also goes by the last word of its title: a
+// message queue is called a queue.
 func names(k catalog.Kind) []string {
 	title := squeezed(k.Title)
 	all := []string{squeezed(k.Name), k.Plural, title, title + "s"}
@@ -72,8 +72,8 @@ type target struct {
 
 func (t target) objects() objects { return t.api.Of(wire(t.kind), t.namespace) }
 
-// current returns the object as Kubernetes has it now. It bypasses the portal's cache, which may not know yet what was written a
-// moment ago.
+// current returns the object as Kubernetes has it now. It bypasses the portal's cache, which may not know yet what was
+// written a moment ago.
 func (t target) current(ctx context.Context) (*result, error) {
 	return t.objects().Get(ctx, t.name, client.GetOptions{CacheControl: "no-cache"})
 }

@@ -1,5 +1,5 @@
-// Command portico is Portico on the command line: it requests, shows, changes and deletes what the portal offers, over its
-// REST API.
+// Command portico is Portico on the command line: it requests, shows, changes and deletes what the portal offers, over
+// its REST API.
 package main
 
 import (

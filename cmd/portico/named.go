@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// named finds the one object of a name among those of some kinds. Kinds that the caller may not look at are left out; if nothing is
-// found, the error names them.
+// named finds the one object of a name among those of some kinds. Kinds that the caller may not look at are left out;
+// if nothing is found, the error names them.
 func (a *app) named(ctx context.Context, name string, kinds []string) (t target, obj *object, err error) {
 	c, err := a.api()
 	if err != nil {

@@ -135,8 +135,8 @@ func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
 	return append(cells, why)
 }
 
-// ownColumns returns the printer columns of the one kind that is listed, without those that the table has anyway. It returns nil
-// for a list of several kinds.
+// ownColumns returns the printer columns of the one kind that is listed, without those that the table has anyway. It
+// returns nil for a list of several kinds.
 func (a *app) ownColumns(list []object) []catalog.Column {
 	k, ok := a.kinds.ByName(list[0].GetKind())
 	if !ok || slices.ContainsFunc(list, func(o object) bool { return o.GetKind() != k.Name }) {

@@ -112,7 +112,8 @@ func (a *app) token(server string) (func(context.Context) (string, error), error
 	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock, Via: via}).Token, nil
 }
 
-// plausible returns a token without the line break at its end. Text that can be no token is an error, which never repeats it.
+// plausible returns a token without the line break at its end. Text that can be no token is an error, which never
+// repeats it.
 func plausible(from, text string) (string, error) {
 	token := strings.TrimSpace(text)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -125,8 +125,8 @@ func (a *app) requested(ctx context.Context, obj *object, k catalog.Kind) (targe
 // providerField names the AWS account of a request.
 const providerField = "spec.providerRef"
 
-// begin fills in what the object leaves open, as the portal's forms do: the AWS account and, unless it is from a file, what the team
-// wants to happen in AWS when objects are deleted.
+// begin fills in what the object leaves open, as the portal's forms do: the AWS account and, unless it is from a file,
+// what the team wants to happen in AWS when objects are deleted.
 func begin(ctx context.Context, t target, obj *object, fromFile bool) error {
 	const policy = "deletionPolicy"
 	wantsPolicy := !fromFile && t.kind.Has(policy) && catalog.TextAt(obj, "spec", policy) == ""

@@ -101,8 +101,8 @@ func (a *app) await(ctx context.Context, t target, u until, timeout time.Duratio
 	return a.awaitThis(ctx, t, &got.Object, u, timeout)
 }
 
-// awaitThis waits until this very object, not a namesake, is ready as it is now or as it is changed later, or until it is gone.
-// It returns the object as it was at the end.
+// awaitThis waits until this very object, not a namesake, is ready as it is now or as it is changed later, or until it
+// is gone. It returns the object as it was at the end.
 func (a *app) awaitThis(ctx context.Context, t target, from *object, u until, timeout time.Duration) (object, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -161,8 +161,8 @@ func (w *waiting) left() error {
 	return fmt.Errorf("%s%s cannot become %s: it was deleted in the meantime", refOf(w.kind, w.name), inWords(w.target.namespace), w.word)
 }
 
-// look judges a version of the object. A watch may begin with what was true some moments ago: with an older version, or a
-// namesake that was there before.
+// look judges a version of the object. A watch may begin with what was true some moments ago: with an older version, or
+// a namesake that was there before.
 func (w *waiting) look(ctx context.Context, o *object) error {
 	if o.GetUID() != w.last.GetUID() {
 		now, err := w.current(ctx)

@@ -22,7 +22,8 @@ var charts = []string{"portico", "portico-config"}
 // manifests are what the chart portico renders by default, for those who have no Helm.
 const manifests = "config/default/portico.yaml"
 
-// charted packs each chart as helm package does, and copies the manifests. A chart says by itself of which release it is.
+// charted packs each chart as helm package does, and copies the manifests. A chart says by itself of which release it
+// is.
 func (r release) charted(context.Context) error {
 	for _, name := range charts {
 		if err := r.chart(name); err != nil {
@@ -86,7 +87,8 @@ func ofVersion(file, version string) error {
 	return nil
 }
 
-// chartFiles returns the files of a chart in their order; what is linked to is part of it, what makes its README is not.
+// chartFiles returns the files of a chart in their order; what is linked to is part of it, what makes its README is
+// not.
 func chartFiles(folder string) ([]string, error) {
 	var files []string
 	var walk func(at string) error

@@ -1,5 +1,5 @@
-// Command release builds what a release of Portico is made of. It needs no daemon, pulls nothing, and makes the same bytes
-// of the same commit each time.
+// Command release builds what a release of Portico is made of. It needs no daemon, pulls nothing, and makes the same
+// bytes of the same commit each time.
 package main
 
 import (

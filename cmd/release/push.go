@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// push sends the images that were built to a registry, as the version, with the credentials that docker login left. A tag
-// that is there with another content is left alone: nobody gets another image by a name that was used.
+// push sends the images that were built to a registry, as the version, with the credentials that docker login left. A
+// tag that is there with another content is left alone: nobody gets another image by a name that was used.
 func (r release) push(ctx context.Context, registry string) error {
 	for _, p := range images() {
 		index, err := r.built(p)

@@ -13,8 +13,8 @@ import (
 
 const sumsFile = "SHA256SUMS"
 
-// sums writes the checksum of each file of the release, as sha256sum --check reads them, and signs them if there is a key.
-// Image layouts are folders, whose files are named by their checksums: the packed form is what is listed.
+// sums writes the checksum of each file of the release, as sha256sum --check reads them, and signs them if there is a
+// key. Image layouts are folders, whose files are named by their checksums: the packed form is what is listed.
 func (r release) sums(ctx context.Context) error {
 	var out bytes.Buffer
 	folder := os.DirFS(r.folder)

@@ -51,7 +51,8 @@ func cleaned(live *object) *object {
 	return made
 }
 
-// formerOf returns the value of portico.dev/former-uid for the object in another cluster, or "" for kinds that do not use it.
+// formerOf returns the value of portico.dev/former-uid for the object in another cluster, or "" for kinds that do not
+// use it.
 func formerOf(live *object) string {
 	uid, before := string(live.GetUID()), live.GetAnnotations()[v1alpha1.AnnotationFormerUID]
 	switch live.GetKind() {
@@ -100,7 +101,8 @@ func eachSecret(value any, found func(name string)) {
 	}
 }
 
-// isSecretRef tells the fields of our kinds that name a Secret: secretRef, masterUserPasswordSecretRef and a provider's keys.
+// isSecretRef tells the fields of our kinds that name a Secret: secretRef, masterUserPasswordSecretRef and a provider's
+// keys.
 func isSecretRef(field string) bool {
 	return strings.HasSuffix(strings.ToLower(field), "secretref") || slices.Contains([]string{"accessKeyIDRef", "secretAccessKeyRef", "sessionTokenRef"}, field)
 }

@@ -39,7 +39,8 @@ type Plan struct {
 // ErrOperatorRuns is why nothing is restored: the operator would give places and hostnames away before all is there.
 var ErrOperatorRuns = errors.New("the operator runs in this cluster, and would act on half of what is restored")
 
-// Plan compares the backup with the cluster and changes nothing. With overwrite, objects that differ get the backup's content.
+// Plan compares the backup with the cluster and changes nothing. With overwrite, objects that differ get the backup's
+// content.
 func (c *Cluster) Plan(ctx context.Context, b *Backup, overwrite bool) (*Plan, error) {
 	known, err := kinds()
 	if err != nil {
@@ -149,7 +150,8 @@ func annotating(all dynamic.ResourceInterface, o *object, former string) func(co
 	}
 }
 
-// missing returns the former UID that the object still needs, or "" if it has one, or is the very object that was saved.
+// missing returns the former UID that the object still needs, or "" if it has one, or is the very object that was
+// saved.
 func missing(want, have *object) string {
 	former := want.GetAnnotations()[v1alpha1.AnnotationFormerUID]
 	if have.GetAnnotations()[v1alpha1.AnnotationFormerUID] != "" || slices.Contains(strings.Split(former, ","), string(have.GetUID())) {
@@ -158,8 +160,8 @@ func missing(want, have *object) string {
 	return former
 }
 
-// same reports whether the object has what the backup has. What the API server adds to it is no difference, nor is who requested
-// or changed it, which admission writes.
+// same reports whether the object has what the backup has. What the API server adds to it is no difference, nor is who
+// requested or changed it, which admission writes.
 func same(want, have *object) bool {
 	one, other := cleaned(want), cleaned(have)
 	for _, o := range []*object{one, other} {

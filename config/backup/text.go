@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// header is the document before the objects. Its kind is none of Kubernetes, so that nobody applies the whole by mistake
-// in another order.
+// header is the document before the objects. Its kind is none of Kubernetes, so that nobody applies the whole by
+// mistake in another order.
 type header struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -49,7 +49,8 @@ var errNoName = errors.New("it has no name")
 
 var errNoBackup = errors.New("that is no backup of Portico: it does not begin with the document of kind Backup that portico backup writes")
 
-// Read reads what Write wrote. Objects of other kinds than a backup has are refused: restoring them is not its business.
+// Read reads what Write wrote. Objects of other kinds than a backup has are refused: restoring them is not its
+// business.
 func Read(r io.Reader) (*Backup, error) {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(r))
 	var made *Backup

@@ -63,8 +63,8 @@ func (c *Cluster) within(o *object) dynamic.ResourceInterface {
 	return all.Namespace(o.GetNamespace())
 }
 
-// compared tells what is wrong with one object that this version needs, by what differs finds; nil where nothing is. What
-// must not be looked at is a problem too: the roles of this version let operator and portal read it.
+// compared tells what is wrong with one object that this version needs, by what differs finds; nil where nothing is.
+// What must not be looked at is a problem too: the roles of this version let operator and portal read it.
 func (c *Cluster) compared(ctx context.Context, want *object, differs func(want, have *object) []string) (*Problem, error) {
 	p := &Problem{Object: want.GetKind() + " " + want.GetName(), Fix: fixObjects}
 	have, err := c.within(want).Get(ctx, want.GetName(), metav1.GetOptions{})
@@ -101,7 +101,8 @@ func (c *Cluster) each(ctx context.Context, wanted []*object, differs func(want,
 	return all, nil
 }
 
-// resourceOf returns the resource of the object's kind. All kinds that Portico has or installs form their plural regularly.
+// resourceOf returns the resource of the object's kind. All kinds that Portico has or installs form their plural
+// regularly.
 func resourceOf(o *object) schema.GroupVersionResource {
 	gvk := o.GroupVersionKind()
 	plural := strings.ToLower(gvk.Kind)

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// CRDs tells which CustomResourceDefinitions of this version the cluster lacks, or has without a field that this version
-// knows: such a field would be dropped from whatever is written. Fields that this version does not know are none of its
-// business: a newer one may have brought them.
+// CRDs tells which CustomResourceDefinitions of this version the cluster lacks, or has without a field that this
+// version knows: such a field would be dropped from whatever is written. Fields that this version does not know are
+// none of its business: a newer one may have brought them.
 func (c *Cluster) CRDs(ctx context.Context) ([]Problem, error) {
 	wanted, err := c.names.crds()
 	if err != nil {

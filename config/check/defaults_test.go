@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// What a policy matches is one value to server-side apply, with what the API server fills in: spelt out, Helm and kubectl
-// apply what portico check --fix has brought, and get no conflict.
+// What a policy matches is one value to server-side apply, with what the API server fills in: spelt out, Helm and
+// kubectl apply what portico check --fix has brought, and get no conflict.
 func TestPoliciesSpellOutWhatTheAPIServerFillsIn(t *testing.T) {
 	all, err := Names{}.policies()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // everyElement stands in a path for every element of a list, and for every value of a map.
 const everyElement = "[]"
 
-// fieldsBeyond returns the paths, below at, of fields that are in have and not in want. It does not look into such a field.
+// fieldsBeyond returns the paths, below at, of fields that are in have and not in want. It does not look into such a
+// field.
 func fieldsBeyond(at []string, want, have *apiextensionsv1.JSONSchemaProps) (all [][]string) {
 	if preserves(want) {
 		return nil // it keeps what it does not know

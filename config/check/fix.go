@@ -134,7 +134,8 @@ func (c *Cluster) step(ctx context.Context, want *object) (*Step, error) {
 	return &Step{"change " + name, apply}, nil
 }
 
-// optional returns the step for the binding that admins may have removed on purpose: it is created by a first installation only.
+// optional returns the step for the binding that admins may have removed on purpose: it is created by a first
+// installation only.
 func (c *Cluster) optional(ctx context.Context, apply func(context.Context) error) (*Step, error) {
 	operator := &object{Object: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}}
 	_, err := c.within(operator).Get(ctx, "portico-operator", metav1.GetOptions{})
@@ -153,8 +154,8 @@ func settled(o *object) map[string]any {
 	return o.Object
 }
 
-// write makes an object what it should be, or with dryRun only says what would become of it. Of a policy nothing of others
-// stays, which server-side apply would keep: a selector that leaves namespaces out, or a second action.
+// write makes an object what it should be, or with dryRun only says what would become of it. Of a policy nothing of
+// others stays, which server-side apply would keep: a selector that leaves namespaces out, or a second action.
 func (c *Cluster) write(ctx context.Context, want, have *object, dryRun ...string) (*object, error) {
 	if have != nil {
 		want = want.DeepCopy()

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// Every is how often a cluster that lacks nothing is looked at unless a deployment says otherwise, and soon one that
-	// does, so that a mend shows soon.
+	// Every is how often a cluster that lacks nothing is looked at unless a deployment says otherwise, and soon one
+	// that does, so that a mend shows soon.
 	Every = time.Minute
 	soon  = 10 * time.Second
 	// checkTimeout bounds one check.
@@ -55,8 +55,8 @@ func (r Result) Failure() error {
 	return errors.New("not checked yet")
 }
 
-// Monitor repeats checks, and remembers what they found. Use NewMonitor. It is safe for concurrent use, and a Runnable of
-// controller-runtime's manager.
+// Monitor repeats checks, and remembers what they found. Use NewMonitor. It is safe for concurrent use, and a Runnable
+// of controller-runtime's manager.
 type Monitor struct {
 	// Every is how often is looked.
 	Every  time.Duration

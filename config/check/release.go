@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What Helm knows the objects of a release by. It refuses to upgrade a release that brings an object which is there without.
+// What Helm knows the objects of a release by. It refuses to upgrade a release that brings an object which is there
+// without.
 const (
 	managedBy   = "app.kubernetes.io/managed-by"
 	releaseName = "meta.helm.sh/release-name"

@@ -67,7 +67,8 @@ func (c *Cluster) allows(ctx context.Context, r right) (bool, error) {
 	return review.Status.Allowed, err
 }
 
-// rightsWanted returns the rights that roles must give to Portico's ServiceAccounts, without those of the optional binding.
+// rightsWanted returns the rights that roles must give to Portico's ServiceAccounts, without those of the optional
+// binding.
 func (c *Cluster) rightsWanted() ([]right, error) {
 	objects, err := c.names.rights()
 	if err != nil {

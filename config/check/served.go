@@ -172,8 +172,8 @@ func (c *Cluster) constrained(ctx context.Context) ([]Finding, error) {
 	return []Finding{{State: Lacking, Says: "the API server does not know it", Fix: "upgrade Kubernetes to " + oldest + " or newer"}}, nil
 }
 
-// HostnameKinds returns the kinds of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer Controller without
-// which there are no hostnames.
+// HostnameKinds returns the kinds of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer
+// Controller without which there are no hostnames.
 func HostnameKinds() []schema.GroupVersionKind {
 	gateway := schema.GroupVersion{Group: "gateway.networking.k8s.io", Version: "v1"}
 	var all []schema.GroupVersionKind

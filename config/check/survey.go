@@ -40,8 +40,8 @@ type look struct {
 	at    func(context.Context) ([]Finding, error)
 }
 
-// Survey looks at all that Portico needs of the cluster, one thing after the other. What cannot be looked at is a finding, and
-// only a cluster that does not answer at all is an error.
+// Survey looks at all that Portico needs of the cluster, one thing after the other. What cannot be looked at is a
+// finding, and only a cluster that does not answer at all is an error.
 func (c *Cluster) Survey(ctx context.Context, s Survey) ([]Finding, error) {
 	first, err := c.version(ctx, s.Now)
 	if err != nil {

@@ -70,8 +70,8 @@ var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
 	},
 }
 
-// names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", or of "policies" the quoted
-// names of the kinds that have an IAM policy.
+// names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", or of "policies"
+// the quoted names of the kinds that have an IAM policy.
 func (l lists) names(what string) (string, error) {
 	var names []string
 	if what == "policies" {

@@ -1,5 +1,5 @@
-// Command generate writes, wherever a list names Portico's kinds, those that the CRDs have: in roles, IAM templates and pages,
-// and the Go code that is the same for each kind.
+// Command generate writes, wherever a list names Portico's kinds, those that the CRDs have: in roles, IAM templates and
+// pages, and the Go code that is the same for each kind.
 //
 // A list is a line that says by a comment what it holds, or stands between two comments:
 //
@@ -84,7 +84,8 @@ func rewrite(path string, all lists) error {
 	return os.WriteFile(path, after, 0o644) //nolint:gosec // a file of the tree
 }
 
-// replace writes, at each match, what write says of its group at between the first group and the last but the one that has it.
+// replace writes, at each match, what write says of its group at between the first group and the last but the one that
+// has it.
 func replace(text []byte, at *regexp.Regexp, group int, write func(what string) (string, error)) ([]byte, error) {
 	var failed error
 	out := at.ReplaceAllFunc(text, func(found []byte) []byte {

@@ -1,5 +1,5 @@
-// Package accessbinding gives the Pods of ServiceAccounts rights in AWS: one role a namespace, and one EKS Pod Identity association a ServiceAccount,
-// whose policy is exactly what it is bound to.
+// Package accessbinding gives the Pods of ServiceAccounts rights in AWS: one role a namespace, and one EKS Pod Identity
+// association a ServiceAccount, whose policy is exactly what it is bound to.
 package accessbinding
 
 import (
@@ -29,19 +29,22 @@ type Account struct {
 	// Identity says how Pods get rights; nil: not at all. Region is the provider's own, where its cluster is.
 	Identity *v1alpha1.WorkloadIdentity
 	Region   string
-	// Recheck looks past the cache whether the namespace and the provider are still those of the session, before something is made.
+	// Recheck looks past the cache whether the namespace and the provider are still those of the session, before
+	// something is made.
 	Recheck func(context.Context) error
 }
 
 // Reconciler implements engine.KindReconciler.
 type Reconciler struct {
-	// Connect returns the way to the account of the resources, and Cluster that to the account of the cluster, which status.clusterAccount names.
+	// Connect returns the way to the account of the resources, and Cluster that to the account of the cluster, which
+	// status.clusterAccount names.
 	Connect, Cluster func(context.Context, *v1alpha1.AccessBinding) (*Account, error)
 	// Resource returns a resource of a kind in the cache; nil if there is none.
 	Resource func(ctx context.Context, kind, namespace, name string) (external.Object, error)
 	// ServiceAccount returns the metadata of a ServiceAccount as the API server has it; nil if there is none.
 	ServiceAccount func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error)
-	// Others lists, past the cache, the other objects of the namespace that are not being deleted and need the same role.
+	// Others lists, past the cache, the other objects of the namespace that are not being deleted and need the same
+	// role.
 	Others func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
 	// Siblings lists, past the cache, all objects of the namespace by the same AWSProvider.
 	Siblings func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
@@ -145,7 +148,8 @@ func (r *reconciliation) resolve(ctx context.Context) (string, error) {
 	return "the resources are there", nil
 }
 
-// grant returns the access to one resource, or why there is none. What Portico only looks at is somebody else's: its owner gives rights to it.
+// grant returns the access to one resource, or why there is none. What Portico only looks at is somebody else's: its
+// owner gives rights to it.
 func (r *reconciliation) grant(b v1alpha1.AccessBindingResource, obj external.Object) (access.Grant, error) {
 	if obj == nil || !obj.GetDeletionTimestamp().IsZero() {
 		return access.Grant{}, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace, or it is being deleted; request it, or take it from the list", b.Kind, b.Name)
@@ -167,7 +171,8 @@ func (r *reconciliation) grant(b v1alpha1.AccessBindingResource, obj external.Ob
 	}
 }
 
-// reaches reports whether the role may be used for the resource at all: that of a namespace knows buckets by their names.
+// reaches reports whether the role may be used for the resource at all: that of a namespace knows buckets by their
+// names.
 func (r *reconciliation) reaches(grant access.Grant) bool {
 	if grant.Kind != v1alpha1.KindS3Bucket || r.byToken() {
 		return true

@@ -158,8 +158,8 @@ func (r *reconciliation) createAssociation(ctx context.Context) error {
 	return nil
 }
 
-// alignAssociation puts right what differs, of what is ours or was an earlier object's of this name. EKS keeps an association's namespace and
-// ServiceAccount.
+// alignAssociation puts right what differs, of what is ours or was an earlier object's of this name. EKS keeps an
+// association's namespace and ServiceAccount.
 func (r *reconciliation) alignAssociation(ctx context.Context) error {
 	have := r.have
 	if r.ownerOfAssociation() == external.Earlier {
@@ -191,7 +191,8 @@ func (r *reconciliation) alignAssociation(ctx context.Context) error {
 	return nil
 }
 
-// deleteAssociation takes the rights away. What carries the marks of another object, or none, is left alone; a cluster that is not in the account has none.
+// deleteAssociation takes the rights away. What carries the marks of another object, or none, is left alone; a cluster
+// that is not in the account has none.
 func (r *reconciliation) deleteAssociation(ctx context.Context) (err error) {
 	if r.byToken() {
 		return nil
@@ -214,8 +215,8 @@ func absentOr(err error) error {
 // fresh is how long EKS may not see a new role.
 const fresh = 2 * time.Minute
 
-// explain says what EKS's errors mean here. A role that was made a moment ago it may not see yet, and of an association that went a moment ago it may
-// say that it is there.
+// explain says what EKS's errors mean here. A role that was made a moment ago it may not see yet, and of an association
+// that went a moment ago it may say that it is there.
 func (r *reconciliation) explain(err error) error {
 	young := r.Now().Sub(r.roleMade).Abs() < fresh && cloud.HasCode(err, "InvalidParameterException")
 	if young || cloud.HasCode(err, "ResourceInUseException") {

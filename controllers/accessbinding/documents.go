@@ -36,14 +36,15 @@ func roleName(s *cloud.Session, namespace, serviceAccount string) string {
 	return nameOfRole(s, namespace, serviceAccount, serviceAccount)
 }
 
-// associationRoleName returns the name of the role in the cluster's account by which the Pods of a namespace come to the account of an AWSProvider.
+// associationRoleName returns the name of the role in the cluster's account by which the Pods of a namespace come to
+// the account of an AWSProvider.
 func associationRoleName(s *cloud.Session, namespace, provider string) string {
 	return nameOfRole(s, namespace, "to-"+provider, "/to/"+provider)
 }
 
-// nameOfRole returns a name for the role of a namespace, of which part is shown. It begins with the same word everywhere, because IAM judges a role
-// that is not there by its name alone. The hash, of key, keeps apart what shortening, another cluster, or another AWSProvider of the account would
-// make equal.
+// nameOfRole returns a name for the role of a namespace, of which part is shown. It begins with the same word
+// everywhere, because IAM judges a role that is not there by its name alone. The hash, of key, keeps apart what
+// shortening, another cluster, or another AWSProvider of the account would make equal.
 func nameOfRole(s *cloud.Session, namespace, part, key string) string {
 	sum := sha256.Sum256([]byte(s.Identity.Cluster + "/" + s.Provider + "/" + namespace + "/" + key))
 	hash := hex.EncodeToString(sum[:6])
@@ -74,8 +75,9 @@ func trust(s *cloud.Session, cluster string) string {
 // assume is what one role may do to act as another, as EKS does.
 var assume = []string{"sts:AssumeRole", "sts:TagSession"}
 
-// targetTrust returns the trust policy of a namespace's role that is in another account than the cluster: it is for the role of the association there.
-// That is named by a condition, for a principal must be there already, and is another one once it was deleted and made again.
+// targetTrust returns the trust policy of a namespace's role that is in another account than the cluster: it is for the
+// role of the association there. That is named by a condition, for a principal must be there already, and is another
+// one once it was deleted and made again.
 func targetTrust(cluster *cloud.Session, associationRole string) string {
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
 		Effect: "Allow", Principal: map[string]string{"AWS": "arn:" + cluster.Partition + ":iam::" + cluster.AccountID + ":root"}, Action: assume,
@@ -91,7 +93,8 @@ func associationPolicy(target string) string {
 // webIdentityAudience is what the tokens are for that EKS gives Pods whose ServiceAccount names a role.
 const webIdentityAudience = "sts.amazonaws.com"
 
-// tokenTrust returns the trust policy of a ServiceAccount's role: it is for whoever has a token of that ServiceAccount, made for AWS.
+// tokenTrust returns the trust policy of a ServiceAccount's role: it is for whoever has a token of that ServiceAccount,
+// made for AWS.
 func tokenTrust(providerARN, namespace, serviceAccount string) string {
 	_, issuer, _ := strings.Cut(providerARN, ":oidc-provider/")
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
@@ -102,9 +105,9 @@ func tokenTrust(providerARN, namespace, serviceAccount string) string {
 	}}})
 }
 
-// rolePolicy returns what the role may do: all that any access gives, to what is the namespace's. What a ServiceAccount may do is less: the role's
-// policy and that of its association both have to allow it. Queues and topics are known by their tags, buckets by their names, and keys by the
-// services that use them.
+// rolePolicy returns what the role may do: all that any access gives, to what is the namespace's. What a ServiceAccount
+// may do is less: the role's policy and that of its association both have to allow it. Queues and topics are known by
+// their tags, buckets by their names, and keys by the services that use them.
 func rolePolicy(s *cloud.Session, namespace string) string {
 	ours := map[string]map[string][]string{"StringEquals": {
 		"aws:ResourceTag/" + cloud.TagCluster: {s.Identity.Cluster}, "aws:ResourceTag/" + cloud.TagNamespace: {namespace},
@@ -128,8 +131,8 @@ func rolePolicy(s *cloud.Session, namespace string) string {
 	}})
 }
 
-// bucketPrefixes returns what the names of a namespace's buckets begin with, picked and chosen ones. A namespace whose name begins as picked names do
-// chooses none: it would reach those of others.
+// bucketPrefixes returns what the names of a namespace's buckets begin with, picked and chosen ones. A namespace whose
+// name begins as picked names do chooses none: it would reach those of others.
 func bucketPrefixes(s *cloud.Session, namespace string) []string {
 	picked := cloud.BucketPrefix(s.Identity.Cluster, namespace) + "-"
 	if strings.HasPrefix(namespace, "0") {

@@ -38,7 +38,8 @@ type roles interface {
 
 var _ roles = (*iam.Client)(nil)
 
-// noSuchEntity is IAM's word for what is not there. It is one of an account that IAM shows to nobody else, so that it proves absence.
+// noSuchEntity is IAM's word for what is not there. It is one of an account that IAM shows to nobody else, so that it
+// proves absence.
 const noSuchEntity = "NoSuchEntity"
 
 // wantedRole is a role as it is to be, in an account.
@@ -69,7 +70,8 @@ func readRole(ctx context.Context, want wantedRole) (*iamtypes.Role, error) {
 // longestRolePolicy is IAM's limit for the policies in a role, in characters.
 const longestRolePolicy = 10_240
 
-// ensureRole makes sure that the roles are there, and are as they are to be. Several objects may do so at a time: each call says all.
+// ensureRole makes sure that the roles are there, and are as they are to be. Several objects may do so at a time: each
+// call says all.
 func (r *reconciliation) ensureRole(ctx context.Context) (string, error) {
 	wanted := r.wantedRoles()
 	if pods := wanted[0]; len(pods.policy) > longestRolePolicy {
@@ -238,7 +240,8 @@ func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh
 	return cloud.Explain(err)
 }
 
-// useAge is how old what the status says of the role's use may be: each look that finds it changed is a write of every object.
+// useAge is how old what the status says of the role's use may be: each look that finds it changed is a write of every
+// object.
 const useAge = 24 * time.Hour
 
 // noteUse notes when the role was last used. AWS tells so with the role itself, which costs no call.

@@ -12,7 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// deleteRole deletes the roles once no other object of the namespace needs them. What somebody attached to one keeps it: DeleteConflict says so.
+// deleteRole deletes the roles once no other object of the namespace needs them. What somebody attached to one keeps
+// it: DeleteConflict says so.
 func (r *reconciliation) deleteRole(ctx context.Context) error {
 	var others []v1alpha1.AccessBinding
 	if !r.byToken() {

@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// annotated is how soon is looked again whether a ServiceAccount names its role: those that are not ours are not watched.
+// annotated is how soon is looked again whether a ServiceAccount names its role: those that are not ours are not
+// watched.
 const annotated = 30 * time.Second
 
 // checkServiceAccount refuses a ServiceAccount whose Pods have a role of somebody else's: AWS's SDKs take that one, so

@@ -106,7 +106,8 @@ func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(ctx conte
 	}
 }
 
-// othersAt lists, past the cache, the other objects of the namespace that share the role: one that is just made must not lose it.
+// othersAt lists, past the cache, the other objects of the namespace that share the role: one that is just made must
+// not lose it.
 func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 		all, err := siblingsAt(reader)(ctx, obj)

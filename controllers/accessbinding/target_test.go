@@ -191,7 +191,8 @@ func TestTheRoleOnTheWayGoesWithTheLastThatTakesIt(t *testing.T) {
 	}
 }
 
-// When a way is over, all leave it at a time, and each still sees the others there: none may leave the roles to another.
+// When a way is over, all leave it at a time, and each still sees the others there: none may leave the roles to
+// another.
 func TestAWayThatIsOverLeavesNoRoles(t *testing.T) {
 	for name, row := range map[string]struct {
 		change         func(*desk)
@@ -242,7 +243,8 @@ func TestTheClusterMovesToAnotherRegion(t *testing.T) {
 	}
 }
 
-// An association that names a target role, which is to have none, is made again: no document says how a change takes it away.
+// An association that names a target role, which is to have none, is made again: no document says how a change takes it
+// away.
 func TestATargetThatIsNotMeant(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()

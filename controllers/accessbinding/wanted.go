@@ -7,8 +7,8 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// wantedRoles returns the roles as they are to be: first that of the Pods, and then, where the cluster is in another account, that of the association
-// there, by which they come to it.
+// wantedRoles returns the roles as they are to be: first that of the Pods, and then, where the cluster is in another
+// account, that of the association there, by which they come to it.
 func (r *reconciliation) wantedRoles() []wantedRole {
 	identity := cmp.Or(r.account.Identity, &v1alpha1.WorkloadIdentity{}) // nil while rights are taken away
 	pods := wantedRole{account: r.account, path: rolePath(r.obj.Namespace), boundary: identity.BoundaryARN, tags: r.roleTags()}
@@ -41,7 +41,8 @@ func (w *wantedRole) ofNamespace(namespace string) {
 	w.policy = rolePolicy(w.account.Session, namespace)
 }
 
-// associationRole returns the role in the cluster's account by which Pods come to theirs, and which may do nothing else.
+// associationRole returns the role in the cluster's account by which Pods come to theirs, and which may do nothing
+// else.
 func (r *reconciliation) associationRole(pods wantedRole) wantedRole {
 	identity := cmp.Or(r.cluster.Identity, &v1alpha1.WorkloadIdentity{})
 	return wantedRole{
@@ -54,7 +55,8 @@ func (r *reconciliation) associationRole(pods wantedRole) wantedRole {
 // byToken reports whether Pods show a token of their ServiceAccount to act as its role (IRSA).
 func (r *reconciliation) byToken() bool { return r.obj.Status.Mode == v1alpha1.WorkloadIdentityIRSA }
 
-// roleTags returns the marks of the role. One that ServiceAccounts share belongs to the namespace, and to none of its objects alone.
+// roleTags returns the marks of the role. One that ServiceAccounts share belongs to the namespace, and to none of its
+// objects alone.
 func (r *reconciliation) roleTags() map[string]string {
 	id := r.account.Session.Identity
 	if r.byToken() {

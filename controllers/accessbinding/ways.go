@@ -10,7 +10,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// way is how Pods get rights: the mode, and the AWSProvider of the cluster, if that is in another account than the resources.
+// way is how Pods get rights: the mode, and the AWSProvider of the cluster, if that is in another account than the
+// resources.
 type way struct {
 	mode     v1alpha1.WorkloadIdentityMode
 	provider string
@@ -100,8 +101,8 @@ func (r *reconciliation) opened() *v1alpha1.AccessBinding {
 	return obj
 }
 
-// inItsCluster reports whether the association is in the cluster that the AWSProvider names. The AWSProvider of another account may name another one, or
-// one of another region, or none any more.
+// inItsCluster reports whether the association is in the cluster that the AWSProvider names. The AWSProvider of another
+// account may name another one, or one of another region, or none any more.
 func (r *reconciliation) inItsCluster() bool {
 	s, identity := r.obj.Status, r.cluster.Identity
 	switch {

@@ -62,8 +62,9 @@ func (a Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
 	return &Objects{applier: a, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
 }
 
-// Apply makes what is declared hold, in the owner's namespace if it has one, else in that of the declaration. into is an empty object of the declared kind; it becomes
-// what the cluster has. Unlike into, want declares nothing that is not ours: an apply configuration of client-go.
+// Apply makes what is declared hold, in the owner's namespace if it has one, else in that of the declaration. into is
+// an empty object of the declared kind; it becomes what the cluster has. Unlike into, want declares nothing that is not
+// ours: an apply configuration of client-go.
 func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error {
 	d, err := o.declare(want)
 	if err != nil {
@@ -162,7 +163,8 @@ func (o *Objects) conflict(what, why string) error {
 		spoken.A(what), why, o.ref.Kind)
 }
 
-// saveOwner makes sure, once in a pass, that the owner is the latest and is not being deleted, before anything is written.
+// saveOwner makes sure, once in a pass, that the owner is the latest and is not being deleted, before anything is
+// written.
 func (o *Objects) saveOwner(ctx context.Context) error {
 	if o.saved {
 		return nil
@@ -178,8 +180,9 @@ func decode(from *unstructured.Unstructured, into client.Object) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(from.Object, into)
 }
 
-// ApplyPart makes a part of an object of ours hold that others may take over for good, such as the number of replicas: while
-// it is declared we keep it, and when it is not it stays as it is. part names its manager. The object must be there.
+// ApplyPart makes a part of an object of ours hold that others may take over for good, such as the number of replicas:
+// while it is declared we keep it, and when it is not it stays as it is. part names its manager. The object must be
+// there.
 func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into client.Object) error {
 	fields, err := toJSON(want)
 	if err != nil {

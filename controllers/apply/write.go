@@ -37,8 +37,8 @@ func (o *Objects) create(ctx context.Context, d declaration, into client.Object)
 	return decode(made, into)
 }
 
-// claimFields makes us the manager, in the sense of server-side apply, of the fields that a creation set: else those that are not declared
-// any more would stay.
+// claimFields makes us the manager, in the sense of server-side apply, of the fields that a creation set: else those
+// that are not declared any more would stay.
 func (o *Objects) claimFields(ctx context.Context, live client.Object) error {
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(FieldManager), FieldManager)
 	if err != nil || patch == nil {
@@ -73,10 +73,10 @@ func (o *Objects) apply(ctx context.Context, d declaration, live client.Object) 
 	return made, o.forceApply(ctx, made, FieldManager)
 }
 
-// replace puts our lists and values in the place of those that are there. What was declared was valid before; if an apply
-// of it is refused now, somebody has put something beside it that excludes it, such as a second handler into a probe or
-// another port of the same name. An apply leaves that, since it is not ours; a merge patch knows no elements of lists, so
-// that what others added to ours goes too.
+// replace puts our lists and values in the place of those that are there. What was declared was valid before; if an
+// apply of it is refused now, somebody has put something beside it that excludes it, such as a second handler into a
+// probe or another port of the same name. An apply leaves that, since it is not ours; a merge patch knows no elements
+// of lists, so that what others added to ours goes too.
 func (o *Objects) replace(ctx context.Context, d declaration, live client.Object) error {
 	fields := maps.Clone(d.object.Object)
 	fields["metadata"] = map[string]any{"uid": live.GetUID(), "resourceVersion": live.GetResourceVersion()}
@@ -103,7 +103,8 @@ func (o *Objects) forceApply(ctx context.Context, obj *unstructured.Unstructured
 	return o.applier.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(manager), client.ForceOwnership)
 }
 
-// explainRefusal turns a refusal of the API server into a WaitError: quota and admission say what to do in their own words.
+// explainRefusal turns a refusal of the API server into a WaitError: quota and admission say what to do in their own
+// words.
 func explainRefusal(what, do string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):

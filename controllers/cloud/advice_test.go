@@ -32,7 +32,8 @@ func explained(code string) (reason, text string) {
 // who can do something: a platform admin, whoever wrote the spec, anyone who keeps a key, or Portico.
 var who = regexp.MustCompile(`platform admin|[Cc]hange the spec|out of the spec|in the spec|Portico (slows down and )?(goes on|tries again)`)
 
-// Every code that AWS may answer with comes with an advice that says who can do what; testdata/advice.txt has them all, to be read.
+// Every code that AWS may answer with comes with an advice that says who can do what; testdata/advice.txt has them all,
+// to be read.
 func TestEveryCodeComesWithAdvice(t *testing.T) {
 	codes := documented(t)
 	for c := range classified() {
@@ -61,7 +62,8 @@ func TestEveryCodeComesWithAdvice(t *testing.T) {
 	}
 }
 
-// What is not for the owner of a spec to mend does not ask for another spec, and what no permission mends does not ask for one.
+// What is not for the owner of a spec to mend does not ask for another spec, and what no permission mends does not ask
+// for one.
 func TestNoAdviceMisleads(t *testing.T) {
 	for class, row := range map[string]struct{ codes, says, not []string }{
 		"the account": {

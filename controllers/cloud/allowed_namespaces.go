@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// checkNamespace asks allowedNamespaces, and the namespace's team, which must list the provider. An object that has something at the provider already may know that it exists.
+// checkNamespace asks allowedNamespaces, and the namespace's team, which must list the provider. An object that has
+// something at the provider already may know that it exists.
 func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u ProviderUse) error {
 	if u.Deleting || u.Platform {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// Batch turns reads of single resources that come close together into one call for many. A call for several teams is in nobody's
-// share of the rate, but in one that such calls have together. Safe for concurrent use.
+// Batch turns reads of single resources that come close together into one call for many. A call for several teams is in
+// nobody's share of the rate, but in one that such calls have together. Safe for concurrent use.
 type Batch[K comparable, V any] struct {
 	Window time.Duration // how long the first of a batch waits for others
 	Most   int           // how many keys one call takes

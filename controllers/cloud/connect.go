@@ -193,8 +193,8 @@ func (u ProviderUse) ofTeam() *v1alpha1.TeamProvider {
 	return nil
 }
 
-// CheckAccount refuses a session of another account than the provider's own: a swapped key must never make Portico delete,
-// or create, in the wrong account.
+// CheckAccount refuses a session of another account than the provider's own: a swapped key must never make Portico
+// delete, or create, in the wrong account.
 func CheckAccount(p *v1alpha1.AWSProvider, s *Session) error {
 	pin := cmp.Or(p.Spec.AccountID, p.Status.AccountID)
 	if pin != "" && pin != s.AccountID {

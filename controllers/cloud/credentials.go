@@ -124,8 +124,8 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 		cfg = withSession(cfg, stscreds.NewWebIdentityRoleProvider(
 			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
 	}
-	// Not before: the web identity token of this block and of the default chain is a bearer of the operator's roles, and goes
-	// to AWS's STS, whatever else is at the provider's endpoint.
+	// Not before: the web identity token of this block and of the default chain is a bearer of the operator's roles,
+	// and goes to AWS's STS, whatever else is at the provider's endpoint.
 	if p.Spec.Endpoint != "" {
 		cfg.BaseEndpoint = aws.String(p.Spec.Endpoint)
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 // Endpoints are the origins (scheme, host and port) that AWSProviders may name in place of AWS. Whoever may write an
-// AWSProvider says there where keys and signed requests go; which places are fit for that is for who runs the operator to
-// say. The zero value allows none.
+// AWSProvider says there where keys and signed requests go; which places are fit for that is for who runs the operator
+// to say. The zero value allows none.
 type Endpoints []string
 
-// Origin returns the part of an endpoint that Endpoints go by. Names, values and defaults are told apart no more than a client
-// would: letters of any case, and a port that is the scheme's own.
+// Origin returns the part of an endpoint that Endpoints go by. Names, values and defaults are told apart no more than a
+// client would: letters of any case, and a port that is the scheme's own.
 func Origin(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	switch {

@@ -226,7 +226,8 @@ func (t classTable) classFor(service, code string) (class errorClass, known bool
 	return class, known
 }
 
-// saysTime reports whether a signature was refused for its time. The services that answer in JSON have no code for that.
+// saysTime reports whether a signature was refused for its time. The services that answer in JSON have no code for
+// that.
 func saysTime(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && (strings.Contains(api.ErrorMessage(), "Signature expired") || strings.Contains(api.ErrorMessage(), "Signature not yet current"))

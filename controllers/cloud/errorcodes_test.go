@@ -119,7 +119,8 @@ func documented(t *testing.T) map[string][]string {
 	return all
 }
 
-// Each code that AWS may answer with is in the table, is looked for by the code of its kind, or is left to be tried again.
+// Each code that AWS may answer with is in the table, is looked for by the code of its kind, or is left to be tried
+// again.
 func TestEveryErrorCodeIsDecided(t *testing.T) {
 	codes, handled, table := documented(t), handledCodes(t), classified()
 	for _, c := range slices.Sorted(maps.Keys(codes)) {

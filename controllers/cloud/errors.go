@@ -19,7 +19,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// IsNotFound reports whether the resource is absent, and not the call failed. Only a service's own not-found code counts.
+// IsNotFound reports whether the resource is absent, and not the call failed. Only a service's own not-found code
+// counts.
 func IsNotFound(err error) bool { return classOf(err) == notFound }
 
 // IsDenied reports whether a permission is missing.
@@ -34,8 +35,8 @@ func IsCall(err error) bool {
 	return ok
 }
 
-// Code returns the error code that AWS answered with, empty if err is no answer of AWS. What other servers write around it, as in
-// com.amazonaws.sqs#QueueDoesNotExist;Sender, is left out.
+// Code returns the error code that AWS answered with, empty if err is no answer of AWS. What other servers write around
+// it, as in com.amazonaws.sqs#QueueDoesNotExist;Sender, is left out.
 func Code(err error) string {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
@@ -48,8 +49,8 @@ func Code(err error) string {
 	return code
 }
 
-// HasCode reports whether AWS answered with exactly this error code, or with what the SDK has a type of this name for: another server may
-// call the same by a code of its own.
+// HasCode reports whether AWS answered with exactly this error code, or with what the SDK has a type of this name for:
+// another server may call the same by a code of its own.
 func HasCode(err error, code string) bool { return Code(err) == code || typeName(err) == code }
 
 // typeName returns the name of the SDK's own type for what AWS answered, empty if it has none.

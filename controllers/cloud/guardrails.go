@@ -80,8 +80,8 @@ func (s *Session) keepers() []keeper {
 	return all
 }
 
-// keeps reports whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and IAM's
-// conditions on tags take either. The very key of an enforced tag is no trouble: the platform's value wins.
+// keeps reports whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and
+// IAM's conditions on tags take either. The very key of an enforced tag is no trouble: the platform's value wins.
 func (k keeper) keeps(key string) bool {
 	for enforced := range k.enforced {
 		if key != enforced && strings.EqualFold(key, enforced) {

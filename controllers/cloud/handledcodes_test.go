@@ -16,8 +16,9 @@ import (
 // codeReaders are what an error's code is read with.
 var codeReaders = map[string]bool{"Code": true, "HasCode": true, "ErrorCode": true, "isKept": true}
 
-// handledCodes returns the codes that the code of the kinds looks for, with the file that does: literals that stand in an expression, or
-// in the cases of a switch, together with a reader of codes. What stands for them by a name is resolved in the same package.
+// handledCodes returns the codes that the code of the kinds looks for, with the file that does: literals that stand in
+// an expression, or in the cases of a switch, together with a reader of codes. What stands for them by a name is
+// resolved in the same package.
 func handledCodes(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -24,8 +24,8 @@ type identity struct {
 	stated       bool // by the provider: there was nobody to ask
 }
 
-// whoIs asks STS whose the credentials are. Where there is none it takes the provider's word for it, and looks whether the services that
-// there are take the credentials.
+// whoIs asks STS whose the credentials are. Where there is none it takes the provider's word for it, and looks whether
+// the services that there are take the credentials.
 func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg aws.Config) (identity, error) {
 	if services.Offers(sts.ServiceID) {
 		who, err := sts.NewFromConfig(services.at(cfg, sts.ServiceID)).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
@@ -48,8 +48,8 @@ func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg 
 	return identity{account: p.Spec.AccountID, stated: true}, nil
 }
 
-// explainIdentity says what to do where a server that is not AWS does not know the question. The question has no parameters that could be
-// wrong: MinIO says that its name is.
+// explainIdentity says what to do where a server that is not AWS does not know the question. The question has no
+// parameters that could be wrong: MinIO says that its name is.
 func explainIdentity(services Services, err error) error {
 	s, endpoint := Session{Services: services}, services.Endpoint(sts.ServiceID)
 	const advice = "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID"

@@ -13,8 +13,8 @@ import (
 // joinedTimeout bounds one read, however many callers wait for it.
 const joinedTimeout = 30 * time.Second
 
-// Joined reads past every cache, and has callers who ask for the same object at the same time share a read. A read answers only those
-// who asked before it was sent, so that it tells each of them what was true after they asked.
+// Joined reads past every cache, and has callers who ask for the same object at the same time share a read. A read
+// answers only those who asked before it was sent, so that it tells each of them what was true after they asked.
 type Joined struct {
 	client.Reader
 

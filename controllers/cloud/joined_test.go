@@ -36,7 +36,8 @@ func (s *slowReader) Get(_ context.Context, _ client.ObjectKey, obj client.Objec
 
 var errNone = errors.New("none")
 
-// answers has every read fail with err from now on, errNone for none, and returns with what they do; nil changes nothing.
+// answers has every read fail with err from now on, errNone for none, and returns with what they do; nil changes
+// nothing.
 func (s *slowReader) answers(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,8 +24,8 @@ const (
 	resultNoAnswer = "no_answer"
 )
 
-// classNames are the results that stand for classes of errors. The codes themselves are in no metric: a service may make
-// up any number of them.
+// classNames are the results that stand for classes of errors. The codes themselves are in no metric: a service may
+// make up any number of them.
 var classNames = map[errorClass]string{
 	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", badCredentials: "rejected",
 	regionOff: "rejected", clock: "rejected", unverified: "rejected", notReady: "denied", lacking: "invalid",

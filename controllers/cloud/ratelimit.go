@@ -82,8 +82,8 @@ func (l *Limiters) Throttled(account string) []string {
 	return all
 }
 
-// limiter limits the rate of calls to one service, in which teams take turns. Routine work is limited to a share of the rate, so that the rest is there for
-// what users wait for. Throttling lowers the rate, and quiet raises it again.
+// limiter limits the rate of calls to one service, in which teams take turns. Routine work is limited to a share of the
+// rate, so that the rest is there for what users wait for. Throttling lowers the rate, and quiet raises it again.
 type limiter struct {
 	most         rate.Limit
 	all, routine *turns

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// LostMarks returns the ownership tags that obj gives, if tags lack some and hold none that is another's; else nil. What carries
-// a mark of another object, cluster or life is somebody else's, or on offer.
+// LostMarks returns the ownership tags that obj gives, if tags lack some and hold none that is another's; else nil.
+// What carries a mark of another object, cluster or life is somebody else's, or on offer.
 func (id Identity) LostMarks(obj client.Object, tags map[string]string) map[string]string {
 	marks, left := id.OwnershipTags(obj), OwnershipTagKeys(tags)
 	for _, key := range left {
@@ -24,8 +24,8 @@ func (id Identity) LostMarks(obj client.Object, tags map[string]string) map[stri
 	return marks
 }
 
-// Command returns a line for a shell that makes a call with the AWS command line, in the session's region and where the service is, whose ID is
-// the SDK's.
+// Command returns a line for a shell that makes a call with the AWS command line, in the session's region and where the
+// service is, whose ID is the SDK's.
 func (s *Session) Command(service string, words ...string) string {
 	line := append([]string{"aws"}, words...)
 	line = append(line, "--region", s.Config.Region)

@@ -78,7 +78,8 @@ func (f fixedEndpoint) GetServiceBaseEndpoint(context.Context, string) (string, 
 	return string(f), true, nil
 }
 
-// onlyOffered refuses calls of services that the provider does not have: without an endpoint the SDK would make them at AWS.
+// onlyOffered refuses calls of services that the provider does not have: without an endpoint the SDK would make them at
+// AWS.
 func (s Services) onlyOffered(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoOnlyOffered",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -95,8 +96,8 @@ func (s Services) list() string {
 	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(s.Own)), func(service string) bool { return service == s3Control }), ", ")
 }
 
-// Lacks reports whether err says that there is no such service, or that the server at its endpoint does not know the call. AWS knows
-// them all.
+// Lacks reports whether err says that there is no such service, or that the server at its endpoint does not know the
+// call. AWS knows them all.
 func (s *Session) Lacks(service string, err error) bool {
 	switch {
 	case err == nil:

@@ -160,7 +160,8 @@ func TestAnEndpointWithoutSTSIsNamed(t *testing.T) {
 	}
 }
 
-// A proxy in front of a server that is away speaks as no AWS does. That passes, and takes nothing from a session that works.
+// A proxy in front of a server that is away speaks as no AWS does. That passes, and takes nothing from a session that
+// works.
 func TestAProxysAnswerTakesNothingFromASession(t *testing.T) {
 	for _, status := range []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusNotFound} {
 		sessions, p, buckets, _ := withoutSTS(t)

@@ -30,8 +30,8 @@ func loadOrBuild[V any](m *sharedValues, region string, build func() V) V {
 	return kept.(V)
 }
 
-// Shared returns the one V of this session and its region, built at the first call: a service's client with its batches,
-// which all objects of the session use together. V must be safe for concurrent use.
+// Shared returns the one V of this session and its region, built at the first call: a service's client with its
+// batches, which all objects of the session use together. V must be safe for concurrent use.
 func Shared[V any](s *Session, build func() V) V {
 	if s.shared == nil {
 		return build() // a session made by hand, in a test
@@ -49,8 +49,8 @@ type Listing[V any] struct {
 	at  time.Time
 }
 
-// listingMaxAge is how long a listing answers for: two sweeps at the default interval. If sweeps stop, routine checks must
-// read for themselves again.
+// listingMaxAge is how long a listing answers for: two sweeps at the default interval. If sweeps stop, routine checks
+// must read for themselves again.
 const listingMaxAge = 10 * time.Minute
 
 // ListingOf returns the listing of V's that all sessions of the provider share.
@@ -86,8 +86,8 @@ func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	return v, ok && !old && engine.IsRoutine(ctx)
 }
 
-// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds. It is in the
-// share of the rate of who asked first.
+// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds. It
+// is in the share of the rate of who asked first.
 func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration, call func(context.Context) (V, error)) (none V, err error) {
 	flight := flights.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)

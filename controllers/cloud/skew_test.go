@@ -36,7 +36,8 @@ func (c *clocked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.stsServer.ServeHTTP(w, r)
 }
 
-// The SDK goes by the time that AWS's answers have. Where that does not help, the operator's clock is named, and not its key.
+// The SDK goes by the time that AWS's answers have. Where that does not help, the operator's clock is named, and not
+// its key.
 func TestAClockThatIsOffIsNamed(t *testing.T) {
 	for name, row := range map[string]struct {
 		server *clocked

@@ -14,8 +14,9 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Tags returns all the tags that obj is to have. The later of these win: the provider's defaults; those of the namespace's team; its
-// own, but for keys that either forbids; the team's enforced tags; the provider's; and the ownership tags.
+// Tags returns all the tags that obj is to have. The later of these win: the provider's defaults; those of the
+// namespace's team; its own, but for keys that either forbids; the team's enforced tags; the provider's; and the
+// ownership tags.
 func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 	all := map[string]string{}
 	own = maps.Clone(own)
@@ -206,8 +207,8 @@ func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[stri
 	return change.describe()
 }
 
-// unwanted returns the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
-// must not be there for the next object of this name.
+// unwanted returns the tags to remove: those that were ours and are declared no more, and the offer that was taken,
+// which must not be there for the next object of this name.
 func unwanted(managed external.Managed, want, have map[string]string) []string {
 	keys := []string{TagAdopt}
 	for _, path := range managed.Paths() {

@@ -24,8 +24,8 @@ func apiOptions() []func(*middleware.Stack) error {
 	return all
 }
 
-// traceCalls makes a span for each call, its tries and the wait for its turn included. It notes what was called and how that
-// ended: no parameters, and of the answer its error code and ID.
+// traceCalls makes a span for each call, its tries and the wait for its turn included. It notes what was called and how
+// that ended: no parameters, and of the answer its error code and ID.
 func traceCalls(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoTraceCalls",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {

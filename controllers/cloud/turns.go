@@ -11,8 +11,9 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// turns is a rate whose tokens go to the teams that wait in turn. A team that waits alone gets all of them. One that has made few calls
-// of late does not wait: its calls are made at once and the tokens are missing afterwards, to those that wait.
+// turns is a rate whose tokens go to the teams that wait in turn. A team that waits alone gets all of them. One that
+// has made few calls of late does not wait: its calls are made at once and the tokens are missing afterwards, to those
+// that wait.
 type turns struct {
 	*rate.Limiter
 	ahead int // how many calls may be made before there is a token for them

@@ -67,7 +67,8 @@ func TestTeamsCallInTurn(t *testing.T) {
 	})
 }
 
-// What a team with one object asks for is not to wait for a token three times over, nor is the rate to be exceeded for it.
+// What a team with one object asks for is not to wait for a token three times over, nor is the rate to be exceeded for
+// it.
 func TestATeamThatCallsLittleDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, j, start := newLimiter(20, time.Now()), &journal{}, time.Now()

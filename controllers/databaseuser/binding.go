@@ -18,8 +18,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// ensureBinding keeps the binding Secret and the password in it. The Secret alone has the password: of two users the one in it is in use, and the
-// other one free to get the next password. So nothing is lost, whatever a crash leaves undone.
+// ensureBinding keeps the binding Secret and the password in it. The Secret alone has the password: of two users the
+// one in it is in use, and the other one free to get the next password. So nothing is lost, whatever a crash leaves
+// undone.
 func (r *reconciliation) ensureBinding(ctx context.Context) (string, error) {
 	a := r.account()
 	if a.IAM {
@@ -88,8 +89,8 @@ func (r *reconciliation) rotationWait() error {
 	return engine.Wait(v1alpha1.ReasonRotationWaits, rest, "the next password is created %s after the last one: it takes the place of the one before, with which applications may still sign in", rotationPause)
 }
 
-// rotate gives the user that is not in use a new password and publishes it. The one before stays in force for a while, and nobody who is
-// connected is cut off.
+// rotate gives the user that is not in use a new password and publishes it. The one before stays in force for a while,
+// and nobody who is connected is cut off.
 func (r *reconciliation) rotate(ctx context.Context, a server.Account, login, why string) (string, error) {
 	s := &r.obj.Status
 	if s.NextUsername == "" {
@@ -145,8 +146,8 @@ func (r *reconciliation) noteRotation(login string) {
 	s.Username, s.NextUsername, s.PasswordTime = login, "", &metav1.Time{Time: now}
 }
 
-// keep looks whether the published password is in force, and puts it in force again: a restored database has another one, and people may have
-// changed it. It ends the password before when its time is over.
+// keep looks whether the published password is in force, and puts it in force again: a restored database has another
+// one, and people may have changed it. It ends the password before when its time is over.
 func (r *reconciliation) keep(ctx context.Context, a server.Account, login string, password server.Password) error {
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
@@ -168,8 +169,8 @@ func (r *reconciliation) keep(ctx context.Context, a server.Account, login strin
 	return r.publish(ctx, login, password)
 }
 
-// endPrevious sees that nobody signs in as the user that is not in use, but for the time that its password is still in force. A status that was
-// lost, a restored database and an object that was there before may have left it open.
+// endPrevious sees that nobody signs in as the user that is not in use, but for the time that its password is still in
+// force. A status that was lost, a restored database and an object that was there before may have left it open.
 func (r *reconciliation) endPrevious(ctx context.Context, a server.Account, login string) error {
 	s := &r.obj.Status
 	if until := s.PreviousValidUntil; until != nil && r.Now().Before(until.Time) {

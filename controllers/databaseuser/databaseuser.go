@@ -1,4 +1,5 @@
-// Package databaseuser gives applications users of their own in databases: makes them, keeps their rights and passwords, and drops them.
+// Package databaseuser gives applications users of their own in databases: makes them, keeps their rights and
+// passwords, and drops them.
 package databaseuser
 
 import (
@@ -22,8 +23,8 @@ const kind = v1alpha1.KindDatabaseUser
 const (
 	// workTimeout bounds what one pass does in a database: one that is slow must not take the turn of others.
 	workTimeout = 45 * time.Second
-	// rotationPause is how long after a new password the next one is made at the earliest, however often it is asked for: until then
-	// applications may still have the one before, which the next one would replace.
+	// rotationPause is how long after a new password the next one is made at the earliest, however often it is asked
+	// for: until then applications may still have the one before, which the next one would replace.
 	rotationPause = 15 * time.Minute
 	// previousValid is how long the password before is in force.
 	previousValid = 24 * time.Hour
@@ -141,8 +142,8 @@ func goes(db *v1alpha1.RDSInstance) bool {
 		db.Annotations[v1alpha1.AnnotationKeep] != "true"
 }
 
-// outOfReach reports whether there is no way to the database any more, which will not come back for an object that goes: no network path, or no
-// password, whose Secret goes with the namespace.
+// outOfReach reports whether there is no way to the database any more, which will not come back for an object that
+// goes: no network path, or no password, whose Secret goes with the namespace.
 func outOfReach(err error) bool {
 	wait, ok := engine.AsWait(err)
 	return ok && slices.Contains([]string{v1alpha1.ReasonNoNetworkPath, v1alpha1.ReasonWaitingForDatabase, v1alpha1.ReasonMasterPasswordUnknown}, wait.Reason)
@@ -196,8 +197,8 @@ func (r *reconciliation) ensureUser(ctx context.Context) (string, error) {
 	return a.Name + " may " + access.DatabaseWords(a.Access) + " in the database " + s.Database, nil
 }
 
-// reserve saves the user's name before anything of that name is made, if there is nothing of that name. What is there already is ours only if it
-// carries our mark.
+// reserve saves the user's name before anything of that name is made, if there is nothing of that name. What is there
+// already is ours only if it carries our mark.
 func (r *reconciliation) reserve(ctx context.Context) error {
 	a := r.account()
 	there, err := r.server.Exists(ctx, a)

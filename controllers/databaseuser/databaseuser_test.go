@@ -117,7 +117,8 @@ func TestRotationsKeepADistance(t *testing.T) {
 	}
 }
 
-// Whatever answer is lost, what is published works after each pass, and in the end everything is as if nothing had been lost.
+// Whatever answer is lost, what is published works after each pass, and in the end everything is as if nothing had been
+// lost.
 func TestLostAnswersLoseNothing(t *testing.T) {
 	for _, call := range []string{"make", "password a", "publish"} {
 		d := newDesk(t)
@@ -148,7 +149,8 @@ func TestLostAnswersLoseNothing(t *testing.T) {
 	}
 }
 
-// A password that somebody changed, or that a restored database does not know, is put in force again; one that the Secret lost is replaced.
+// A password that somebody changed, or that a restored database does not know, is put in force again; one that the
+// Secret lost is replaced.
 func TestWhatSomebodyChangesIsPutRight(t *testing.T) {
 	d := newDesk(t)
 	d.ready()
@@ -235,7 +237,8 @@ func TestWhatTheDatabaseLacksIsSaid(t *testing.T) {
 	}
 }
 
-// A deletion drops the user, does without a database that is gone or goes, and waits for one that does not answer, unless it is told not to.
+// A deletion drops the user, does without a database that is gone or goes, and waits for one that does not answer,
+// unless it is told not to.
 func TestDeletion(t *testing.T) {
 	deleted := &metav1.Time{Time: time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)}
 	for name, row := range map[string]struct {
@@ -284,7 +287,8 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// A user that stays in a database which stays, because there is no way to it any more, is named in a warning, and holds up nothing.
+// A user that stays in a database which stays, because there is no way to it any more, is named in a warning, and holds
+// up nothing.
 func TestAUserThatCannotBeDroppedIsNamed(t *testing.T) {
 	for name, change := range map[string]func(*desk){
 		"without its Secret": func(d *desk) { delete(d.secrets, v1alpha1.KindRDSInstance) },
@@ -317,8 +321,8 @@ func TestEventsTellFewChanges(t *testing.T) {
 	}
 }
 
-// A user that is not in use, and whose time is over, is let in no more, whatever has let it in again: a lost status, a restored database, or an
-// object of the same name before.
+// A user that is not in use, and whose time is over, is let in no more, whatever has let it in again: a lost status, a
+// restored database, or an object of the same name before.
 func TestOnlyTheUserInUseIsLetIn(t *testing.T) {
 	d := newDesk(t)
 	d.ready()

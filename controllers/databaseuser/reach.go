@@ -63,7 +63,8 @@ func waiting(db *v1alpha1.RDSInstance) error {
 	return engine.Wait(v1alpha1.ReasonWaitingForDatabase, watchFallback, "waiting for the RDSInstance %s to be Ready: %s", db.Name, state)
 }
 
-// readDetails reads how to sign in. The address is as AWS told it: whoever can write Secrets does not choose where the master password goes.
+// readDetails reads how to sign in. The address is as AWS told it: whoever can write Secrets does not choose where the
+// master password goes.
 func (r *reconciliation) readDetails(ctx context.Context) (err error) {
 	db := r.database
 	if external.ObserveOnly(db) {

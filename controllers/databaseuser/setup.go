@@ -54,7 +54,8 @@ func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseU
 	}
 }
 
-// databaseChanged lets pass what users wait for: that a database is there and works, where it is, what its password is, and that it goes.
+// databaseChanged lets pass what users wait for: that a database is there and works, where it is, what its password is,
+// and that it goes.
 func databaseChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.RDSInstance) bool {
 		before, after := &was.Status, &is.Status

@@ -1,5 +1,5 @@
-// Package deleted lists what AWS still has of objects that were deleted: resources that were kept, and snapshots of data. It goes by the
-// ownership tags, and by what is in the namespace now.
+// Package deleted lists what AWS still has of objects that were deleted: resources that were kept, and snapshots of
+// data. It goes by the ownership tags, and by what is in the namespace now.
 package deleted
 
 import (
@@ -33,7 +33,8 @@ const (
 type Kind struct {
 	// Types are what the tagging API calls its resources, such as "rds:db".
 	Types []string
-	// Describe says what is there of these, which may be gone: AWS shows tags for a while after. Requests get what is needed to have it back.
+	// Describe says what is there of these, which may be gone: AWS shows tags for a while after. Requests get what is
+	// needed to have it back.
 	Describe func(ctx context.Context, s *cloud.Session, found []Found) ([]operatorapi.Deleted, error)
 }
 
@@ -49,8 +50,8 @@ type Lists struct {
 // place is where one listing looks.
 type place struct{ provider, region string }
 
-// List returns what AWS has of objects that are no longer in the namespace, of all AWS accounts and regions that it can use. Where AWS did not
-// answer, there is a problem beside what others have.
+// List returns what AWS has of objects that are no longer in the namespace, of all AWS accounts and regions that it can
+// use. Where AWS did not answer, there is a problem beside what others have.
 func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.DeletedList, error) {
 	places, err := l.places(ctx)
 	if err != nil {
@@ -83,7 +84,8 @@ func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.Deleted
 	return out, nil
 }
 
-// places returns every region of every provider; those that the namespace cannot use are found out when they are opened.
+// places returns every region of every provider; those that the namespace cannot use are found out when they are
+// opened.
 func (l *Lists) places(ctx context.Context) (all []place, err error) {
 	var providers v1alpha1.AWSProviderList
 	if err := l.Reader.List(ctx, &providers); err != nil {
@@ -138,7 +140,8 @@ func isClosed(err error) bool {
 	return waits && (w.Reason == v1alpha1.ReasonProviderNotFound || w.Reason == v1alpha1.ReasonRegionNotAllowed)
 }
 
-// sorted returns the items by kind and name, the newest snapshot first, each once: two providers may lead to one account.
+// sorted returns the items by kind and name, the newest snapshot first, each once: two providers may lead to one
+// account.
 func sorted(all []operatorapi.Deleted) []operatorapi.Deleted {
 	slices.SortFunc(all, func(a, b operatorapi.Deleted) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), newerFirst(a, b), cmp.Compare(a.ARN, b.ARN), cmp.Compare(a.Provider, b.Provider))
@@ -155,7 +158,8 @@ func newerFirst(a, b operatorapi.Deleted) int {
 	}
 }
 
-// withoutLiving leaves out what belongs to an object of the namespace. It is read after AWS was, so that nothing that was made meanwhile seems left.
+// withoutLiving leaves out what belongs to an object of the namespace. It is read after AWS was, so that nothing that
+// was made meanwhile seems left.
 func (l *Lists) withoutLiving(ctx context.Context, namespace string, all []operatorapi.Deleted) ([]operatorapi.Deleted, error) {
 	known, taken := sets.Set[string]{}, sets.Set[string]{}
 	for kind := range l.Kinds {

@@ -15,7 +15,8 @@ import (
 // errNoTagging says why nothing is found at other servers.
 var errNoTagging = errors.New("its server has no tagging API, by which deleted resources are found")
 
-// read returns what carries ownership tags of the namespace, by kind. The answer comes from AWS's index of tags, which is some minutes late.
+// read returns what carries ownership tags of the namespace, by kind. The answer comes from AWS's index of tags, which
+// is some minutes late.
 func (l *Lists) read(ctx context.Context, s *cloud.Session, namespace string) (map[string][]Found, error) {
 	in := &tagging.GetResourcesInput{}
 	for _, k := range l.Kinds {

@@ -10,11 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// scrapeTimeout bounds how long a scrape waits for a cache that is being filled; Prometheus waits ten seconds by default.
+// scrapeTimeout bounds how long a scrape waits for a cache that is being filled; Prometheus waits ten seconds by
+// default.
 const scrapeTimeout = 5 * time.Second
 
-// CacheCollector computes metrics from the cache when Prometheus asks for them, so that there is no bookkeeping to drift. It
-// implements prometheus.Collector.
+// CacheCollector computes metrics from the cache when Prometheus asks for them, so that there is no bookkeeping to
+// drift. It implements prometheus.Collector.
 type CacheCollector struct {
 	descs []*prometheus.Desc
 	read  func(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error
@@ -29,8 +30,8 @@ type LeaderCache interface {
 	Elected() <-chan struct{}
 }
 
-// NewCacheCollector registers a collector of the descs, which read sends. It collects nothing before SetManager. What read has sent stays
-// when it fails.
+// NewCacheCollector registers a collector of the descs, which read sends. It collects nothing before SetManager. What
+// read has sent stays when it fails.
 func NewCacheCollector(read func(context.Context, client.Reader, chan<- prometheus.Metric) error, descs ...*prometheus.Desc) *CacheCollector {
 	return RegisterMetric(&CacheCollector{read: read, descs: descs})
 }
@@ -49,8 +50,8 @@ func (c *CacheCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A replica that does not lead sends nothing: sums over all replicas are right, and
-// a scrape fills no cache of a replica that stands by.
+// Collect implements prometheus.Collector. A replica that does not lead sends nothing: sums over all replicas are
+// right, and a scrape fills no cache of a replica that stands by.
 func (c *CacheCollector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	leader := c.manager

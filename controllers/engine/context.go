@@ -7,8 +7,9 @@ import (
 
 type routineKey struct{}
 
-// WithRoutine returns a context that says whether the work under it is routine: nobody waits for it, and nothing is known to
-// have changed. Routine work is limited to a share of the rate of calls, and may use states that are some minutes old.
+// WithRoutine returns a context that says whether the work under it is routine: nobody waits for it, and nothing is
+// known to have changed. Routine work is limited to a share of the rate of calls, and may use states that are some
+// minutes old.
 func WithRoutine(ctx context.Context, routine bool) context.Context {
 	return context.WithValue(ctx, routineKey{}, routine)
 }
@@ -21,8 +22,8 @@ func IsRoutine(ctx context.Context) bool {
 
 type auditKey struct{}
 
-// WithAudit returns a context that says whether the work under it is an audit: it compares also what costs a call of its own and
-// is as it should be nearly always.
+// WithAudit returns a context that says whether the work under it is an audit: it compares also what costs a call of
+// its own and is as it should be nearly always.
 func WithAudit(ctx context.Context, audit bool) context.Context {
 	return context.WithValue(ctx, auditKey{}, audit)
 }
@@ -40,8 +41,8 @@ func withLastObserved(ctx context.Context, look time.Time) context.Context {
 	return context.WithValue(ctx, lastObservedKey{}, look)
 }
 
-// LastObserved returns when the object under work was last observed live: an older state would take its status back in time.
-// The zero time, if that is not known.
+// LastObserved returns when the object under work was last observed live: an older state would take its status back in
+// time. The zero time, if that is not known.
 func LastObserved(ctx context.Context) time.Time {
 	look, _ := ctx.Value(lastObservedKey{}).(time.Time)
 	return look

@@ -114,8 +114,8 @@ func forgetDeleted(records *Records, kind string) predicate.Predicate {
 	}}
 }
 
-// SpecOrTriggerChanged lets pass what calls for work: a new or deleted object, a changed spec, an annotation that asks. Our own
-// status writes are none of these.
+// SpecOrTriggerChanged lets pass what calls for work: a new or deleted object, a changed spec, an annotation that asks.
+// Our own status writes are none of these.
 func SpecOrTriggerChanged() predicate.Predicate {
 	return predicate.Funcs{
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },

@@ -1,6 +1,6 @@
-// Package engine holds the one reconcile loop of this project: deletion → pause → finalizer → Reconcile → finish. A kind adds
-// a KindReconciler; the engine alone writes the Ready family of conditions, events and results, and finalizers, but for those of
-// DomainClaims: their registry makes and deletes them.
+// Package engine holds the one reconcile loop of this project: deletion → pause → finalizer → Reconcile → finish. A
+// kind adds a KindReconciler; the engine alone writes the Ready family of conditions, events and results, and
+// finalizers, but for those of DomainClaims: their registry makes and deletes them.
 package engine
 
 import (
@@ -46,8 +46,8 @@ type KindReconciler[T Object] interface {
 	Finalize(ctx context.Context, obj T, pass *Pass) error
 }
 
-// GarbageCollected marks a KindReconciler whose objects own, in Kubernetes, everything that is made for them: the garbage
-// collector deletes it. Such objects get no finalizer, and Finalize is not called.
+// GarbageCollected marks a KindReconciler whose objects own, in Kubernetes, everything that is made for them: the
+// garbage collector deletes it. Such objects get no finalizer, and Finalize is not called.
 type GarbageCollected interface{ GarbageCollected() }
 
 // Reconciler runs the loop for one kind.
@@ -141,8 +141,8 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	return r.finish(ctx, before, obj, pass, outcome)
 }
 
-// isAudit reports whether a pass over obj that starts now is an audit. After a restart one is made at once only of what was Ready and is
-// not: an audit may have found why.
+// isAudit reports whether a pass over obj that starts now is an audit. After a restart one is made at once only of what
+// was Ready and is not: an audit may have found why.
 func (r *Reconciler[T]) isAudit(obj T) bool {
 	if _, known := r.Records.last(r.Kind, obj); !known {
 		return obj.Common().FirstReadyTime != nil && !obj.Common().Ready
@@ -153,7 +153,8 @@ func (r *Reconciler[T]) isAudit(obj T) bool {
 // errStale ends a pass over an object that has changed since it was read.
 var errStale = errors.New("the object has changed since it was read")
 
-// forcePatchStatus writes the status even if nothing changed in it: the server compares the version, and then stores nothing.
+// forcePatchStatus writes the status even if nothing changed in it: the server compares the version, and then stores
+// nothing.
 func (r *Reconciler[T]) forcePatchStatus(ctx context.Context, before, obj T) error {
 	err := r.Client.Status().Patch(ctx, obj, optimistic(before))
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {

@@ -294,8 +294,8 @@ func TestDeletionKeepsTheFinalizerUntilReleased(t *testing.T) {
 	}
 }
 
-// TestWhatWasReleasedIsNotReleasedAgain: a status that was written a moment ago holds up the finalizer. That AWS has confirmed a deletion
-// is known to the pass that asked for it alone.
+// TestWhatWasReleasedIsNotReleasedAgain: a status that was written a moment ago holds up the finalizer. That AWS has
+// confirmed a deletion is known to the pass that asked for it alone.
 func TestWhatWasReleasedIsNotReleasedAgain(t *testing.T) {
 	now := metav1.Time{Time: noon}
 	b := newBench(t, func(o *v1alpha1.S3Bucket) { o.Finalizers, o.DeletionTimestamp = []string{Finalizer}, &now })

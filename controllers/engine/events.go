@@ -34,14 +34,14 @@ func (e *Events) Repaired(reason, action, format string, args ...any) {
 	e.list[len(e.list)-1].repair = true
 }
 
-// dropNormal drops what went as wanted. It is for the first pass over an object that ends with everything in sync: the status
-// tells that from the beginning, and each event would be one more write. See docs/adr/0026-first-pass.md.
+// dropNormal drops what went as wanted. It is for the first pass over an object that ends with everything in sync: the
+// status tells that from the beginning, and each event would be one more write. See docs/adr/0026-first-pass.md.
 func (e *Events) dropNormal() {
 	e.list = slices.DeleteFunc(e.list, func(x pendingEvent) bool { return x.kind == corev1.EventTypeNormal })
 }
 
-// merged returns the events with the messages of those joined that Kubernetes would merge: it keeps the text of one of them, and not
-// always of the first.
+// merged returns the events with the messages of those joined that Kubernetes would merge: it keeps the text of one of
+// them, and not always of the first.
 func (e *Events) merged() []pendingEvent {
 	var out []pendingEvent
 	for _, x := range e.list {

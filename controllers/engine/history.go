@@ -19,20 +19,22 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// maxRecorded is the largest spec that is recorded, in bytes of JSON. So an object's history has at most HistoryLimit times as much.
+// maxRecorded is the largest spec that is recorded, in bytes of JSON. So an object's history has at most HistoryLimit
+// times as much.
 const maxRecorded = 64 << 10
 
 // scale is the subresource through which a spec can be changed past the policy that stamps who changed it.
 const scale = "scale"
 
-// History records what objects' specs were, and who made them so: one ControllerRevision for each generation that is seen, in the
-// namespace of the object, which owns it. nil records nothing.
+// History records what objects' specs were, and who made them so: one ControllerRevision for each generation that is
+// seen, in the namespace of the object, which owns it. nil records nothing.
 type History struct {
 	Client    client.Client
 	APIReader client.Reader // past every cache, which has no managed fields
 }
 
-// recordHistory writes the generation of obj into its history. What fails is told, and tried by the next pass: it is no reason to wait.
+// recordHistory writes the generation of obj into its history. What fails is told, and tried by the next pass: it is no
+// reason to wait.
 func (r *Reconciler[T]) recordHistory(ctx context.Context, obj T, pass *Pass) {
 	err := r.History.record(ctx, r.Kind, obj)
 	if err == nil || ctx.Err() != nil {
@@ -42,8 +44,8 @@ func (r *Reconciler[T]) recordHistory(ctx context.Context, obj T, pass *Pass) {
 	pass.Warning(v1alpha1.ReasonHistoryNotRecorded, "Record", "this version is not in the history of the resource yet: %v; Portico tries again at the next check", err)
 }
 
-// record writes down the generation of obj, unless its status says that this was done. What cannot be written now is tried by the next
-// pass: the error is for people, and no reason to wait.
+// record writes down the generation of obj, unless its status says that this was done. What cannot be written now is
+// tried by the next pass: the error is for people, and no reason to wait.
 func (h *History) record(ctx context.Context, kind string, obj Object) error {
 	status := obj.Common()
 	if h == nil || obj.GetNamespace() == "" || status.RecordedGeneration == obj.GetGeneration() {
@@ -95,7 +97,8 @@ func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1
 	}, nil
 }
 
-// notesOf returns what is known about the change to the generation of obj; nil if obj is not the latest, so that this cannot be said.
+// notesOf returns what is known about the change to the generation of obj; nil if obj is not the latest, so that this
+// cannot be said.
 func (h *History) notesOf(ctx context.Context, kind string, obj Object) (map[string]string, error) {
 	notes := notedByAdmission(obj)
 	if notes != nil && obj.GetGeneration() == 1 {
@@ -118,7 +121,8 @@ func (h *History) notesOf(ctx context.Context, kind string, obj Object) (map[str
 	return notesBy(obj, notes, last, scaled), nil
 }
 
-// notesBy returns what is known of the change to the generation of obj by its managed fields; notes are those of admission, nil for none.
+// notesBy returns what is known of the change to the generation of obj by its managed fields; notes are those of
+// admission, nil for none.
 func notesBy(obj Object, notes map[string]string, last *metav1.ManagedFieldsEntry, scaled bool) map[string]string {
 	if notes != nil { // it knows all but when
 		if last != nil {
@@ -140,8 +144,8 @@ func notesBy(obj Object, notes map[string]string, last *metav1.ManagedFieldsEntr
 	return notes
 }
 
-// notedByAdmission returns what admission noted of the change to the generation of obj; nil unless it knows who made it, and with what. It
-// does not know when. Managed fields would not tell who took a field away.
+// notedByAdmission returns what admission noted of the change to the generation of obj; nil unless it knows who made
+// it, and with what. It does not know when. Managed fields would not tell who took a field away.
 func notedByAdmission(obj client.Object) map[string]string {
 	by, with := obj.GetAnnotations()[v1alpha1.AnnotationChangedBy], obj.GetAnnotations()[v1alpha1.AnnotationChangedWith]
 	if !stamped(obj) || by == "" || with == "" {
@@ -158,8 +162,8 @@ func stamped(obj client.Object) bool {
 	return obj.GetAnnotations()[v1alpha1.AnnotationChangedGeneration] == strconv.FormatInt(obj.GetGeneration(), 10)
 }
 
-// changedBy returns who made the generation of obj, "" if that is not known. Who requested it made the first, also where admission did not stamp
-// changes yet.
+// changedBy returns who made the generation of obj, "" if that is not known. Who requested it made the first, also
+// where admission did not stamp changes yet.
 func changedBy(obj client.Object) string {
 	notes := obj.GetAnnotations()
 	switch {
@@ -171,8 +175,9 @@ func changedBy(obj client.Object) string {
 	return ""
 }
 
-// lastOfSpec returns the field manager that changed the spec last, nil if there is none, and whether the subresource scale changed it some time:
-// of that, Kubernetes does not say when. Of several within one second it cannot be said which was the last: then it has no name.
+// lastOfSpec returns the field manager that changed the spec last, nil if there is none, and whether the subresource
+// scale changed it some time: of that, Kubernetes does not say when. Of several within one second it cannot be said
+// which was the last: then it has no name.
 func lastOfSpec(managed []metav1.ManagedFieldsEntry) (last *metav1.ManagedFieldsEntry, scaled bool) {
 	for _, e := range managed {
 		var owned map[string]json.RawMessage

@@ -32,8 +32,8 @@ func paced(t *testing.T) (*bench, *time.Time) {
 	return b, &now
 }
 
-// What is blocked is tried again soon, then after as long as it has been blocked already, and at least every five minutes.
-// With another cause, or when somebody asks, the pace starts over.
+// What is blocked is tried again soon, then after as long as it has been blocked already, and at least every five
+// minutes. With another cause, or when somebody asks, the pace starts over.
 func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	b, now := paced(t)
 	denied := func(int) error { return Blocked("AccessDenied", "s3:CreateBucket is denied") }

@@ -29,12 +29,13 @@ type PlannedAction struct{ Name, Why string }
 // String returns the action as people read it: "PutBucketVersioning (versioning Suspended → Enabled)".
 func (a PlannedAction) String() string { return a.Name + " (" + a.Why + ")" }
 
-// ineffectiveActions counts, by action, the passes in a row after which it was accepted and did not show. It lives in memory: a
-// restart costs a few tries more, and a count in the status would be one more write for each.
+// ineffectiveActions counts, by action, the passes in a row after which it was accepted and did not show. It lives in
+// memory: a restart costs a few tries more, and a count in the status would be one more write for each.
 type ineffectiveActions map[PlannedAction]int
 
-// CountIneffective notes that an action of this pass does not show, and returns in how many passes in a row it did not. A pass
-// that ends before it comes to know does not end the row; one that finds everything in sync does, or plans without the action.
+// CountIneffective notes that an action of this pass does not show, and returns in how many passes in a row it did not.
+// A pass that ends before it comes to know does not end the row; one that finds everything in sync does, or plans
+// without the action.
 func (p *Pass) CountIneffective(action PlannedAction) int {
 	if p.ineffective == nil {
 		p.ineffective = ineffectiveActions{}
@@ -46,8 +47,8 @@ func (p *Pass) CountIneffective(action PlannedAction) int {
 // IneffectiveCount returns what CountIneffective last returned for the action in the passes before.
 func (p *Pass) IneffectiveCount(action PlannedAction) int { return p.before[action] }
 
-// after returns what is to be remembered after a pass: of the counts before it those of actions that are still to do, if it came to plan,
-// and its own. So there are never more than one pass can plan.
+// after returns what is to be remembered after a pass: of the counts before it those of actions that are still to do,
+// if it came to plan, and its own. So there are never more than one pass can plan.
 func (before ineffectiveActions) after(pass passResult) ineffectiveActions {
 	if pass.reason == v1alpha1.ReasonInSync {
 		return nil
@@ -113,10 +114,10 @@ func NextPass(p *Pass) *Pass {
 	return &Pass{before: p.before.after(over), refusedBefore: p.refusedBefore.after(over)}
 }
 
-// SaveStatus writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the object
-// is the latest, still exists and is not being deleted since it was read: what must be written down before an act
-// outside goes through here, and so does the act itself if nobody could find its result for an object that is gone. The
-// object holds the server's answer afterwards: pointers into its status from before lead nowhere.
+// SaveStatus writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the
+// object is the latest, still exists and is not being deleted since it was read: what must be written down before an
+// act outside goes through here, and so does the act itself if nobody could find its result for an object that is gone.
+// The object holds the server's answer afterwards: pointers into its status from before lead nowhere.
 func (p *Pass) SaveStatus(ctx context.Context) error {
 	if p.save == nil {
 		return nil

@@ -23,8 +23,8 @@ type Record struct {
 	LastChecked time.Time
 	Reason      string
 	Message     string
-	// NextCheck is when the next pass is due if nothing happens before; absent after a failure, which is tried again with
-	// back-off, and while the object is paused.
+	// NextCheck is when the next pass is due if nothing happens before; absent after a failure, which is tried again
+	// with back-off, and while the object is paused.
 	NextCheck *time.Time
 	// LastPlan is the last that a pass found to do; absent if none did since the operator started.
 	LastPlan *Plan
@@ -113,8 +113,8 @@ func (r *Records) update(kind string, obj client.Object, change func(one *Record
 	r.all[key] = one
 }
 
-// release notes that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need not prove
-// again what it could only prove by having done it.
+// release notes that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need not
+// prove again what it could only prove by having done it.
 func (r *Records) release(kind string, obj client.Object) {
 	r.update(kind, obj, func(one *Record) { one.released = true })
 }
@@ -230,8 +230,8 @@ func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
 		last.triggers == triggersOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
 }
 
-// audit reports whether a pass over obj that starts now is an audit: it is routine, somebody asked for it, or the last one was so long
-// ago, or did not find everything in sync.
+// audit reports whether a pass over obj that starts now is an audit: it is routine, somebody asked for it, or the last
+// one was so long ago, or did not find everything in sync.
 func (r *Records) audit(kind string, obj client.Object, now time.Time, interval time.Duration) bool {
 	last, ok := r.last(kind, obj)
 	return ok && last.UID == obj.GetUID() &&

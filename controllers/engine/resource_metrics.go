@@ -20,8 +20,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Reasons of objects that are not Ready, as metrics have them. A kind shows mostReasons of its own, those of the most objects;
-// what is beyond is ReasonOther, and what no pass has seen yet ReasonUnchecked.
+// Reasons of objects that are not Ready, as metrics have them. A kind shows mostReasons of its own, those of the most
+// objects; what is beyond is ReasonOther, and what no pass has seen yet ReasonUnchecked.
 const (
 	mostReasons     = 20
 	ReasonOther     = "Other"
@@ -134,7 +134,8 @@ func (k *kindCounts) add(obj Object) {
 	}
 }
 
-// send sends the metrics of the kind: all numbers, so that what is zero is not taken for unknown, and ages of what there is.
+// send sends the metrics of the kind: all numbers, so that what is zero is not taken for unknown, and ages of what
+// there is.
 func (k *kindCounts) send(kind string, out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{kind}, labels...)...)

@@ -87,7 +87,8 @@ func (s situation) play(t *testing.T) *v1alpha1.S3Bucket {
 	return obj
 }
 
-// TestStatusesForTools holds the statuses that test/monitoring shows to Argo CD's health check and to kstatus: they are what the engine writes.
+// TestStatusesForTools holds the statuses that test/monitoring shows to Argo CD's health check and to kstatus: they are
+// what the engine writes.
 func TestStatusesForTools(t *testing.T) {
 	all := map[string]any{}
 	for _, s := range situations {

@@ -11,8 +11,9 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// pollPriority puts resyncs and polls behind what the same team asks for, and keeps them to their part of the turns: see fair.Queue.
-// It must be below the −100 that controller-runtime gives to the initial list, or a restart starves behind steady polling.
+// pollPriority puts resyncs and polls behind what the same team asks for, and keeps them to their part of the turns:
+// see fair.Queue. It must be below the −100 that controller-runtime gives to the initial list, or a restart starves
+// behind steady polling.
 const pollPriority = -200
 
 // verdict is what an outcome means for the object.
@@ -51,7 +52,8 @@ func judge(outcome error, everReady, deleting bool, schedule Schedule) verdict {
 	return v
 }
 
-// next returns when to look again; stood is how long the verdict has been the same. A failure is left to the queue's back-off.
+// next returns when to look again; stood is how long the verdict has been the same. A failure is left to the queue's
+// back-off.
 func (v verdict) next(schedule Schedule, stood time.Duration) ctrl.Result {
 	low := pollPriority
 	spread := func(d time.Duration) time.Duration {

@@ -28,8 +28,8 @@ func (e *WaitError) Error() string { return e.Err.Error() }
 
 func (e *WaitError) Unwrap() error { return e.Err }
 
-// Wait says that what was asked is under way; look again after d. Less than a second says that the work goes on at once:
-// if the next pass has nothing else to say, it has achieved nothing, and the pauses grow.
+// Wait says that what was asked is under way; look again after d. Less than a second says that the work goes on at
+// once: if the next pass has nothing else to say, it has achieved nothing, and the pauses grow.
 func Wait(reason string, d time.Duration, format string, args ...any) error {
 	return &WaitError{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
 }

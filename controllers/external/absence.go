@@ -48,8 +48,9 @@ func (rec Reconciler[T, S]) isAbsent(a Adapter[T, S], status *v1alpha1.AWSStatus
 	return !rec.recentlyChanged(status)
 }
 
-// recentlyChanged reports whether the last change is so young that AWS may not show it everywhere. Times of a status are whole seconds,
-// so that it may be up to a second younger than they say; of what was never seen, the time may be that of the note before its creation.
+// recentlyChanged reports whether the last change is so young that AWS may not show it everywhere. Times of a status
+// are whole seconds, so that it may be up to a second younger than they say; of what was never seen, the time may be
+// that of the note before its creation.
 func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
 	window := rec.Settling + time.Second
 	if status.ARN == "" {
@@ -58,8 +59,8 @@ func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
 	return status.LastSyncTime != nil && rec.Now().Sub(status.LastSyncTime.Time) < window
 }
 
-// correctLastSync moves a time that lies ahead to now. Another replica's clock has set it, or ours before it was put right: what
-// happened then has happened by now, and must not be young for as long as the clocks differ.
+// correctLastSync moves a time that lies ahead to now. Another replica's clock has set it, or ours before it was put
+// right: what happened then has happened by now, and must not be young for as long as the clocks differ.
 func (rec Reconciler[T, S]) correctLastSync(status *v1alpha1.AWSStatus) {
 	if now := rec.Now(); status.LastSyncTime != nil && status.LastSyncTime.After(now) {
 		setLastSync(status, now)

@@ -24,7 +24,8 @@ func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
 	return actions, err
 }
 
-// A step that refers to what the namespace may not use is not taken. What is there stays, and the other steps are taken.
+// A step that refers to what the namespace may not use is not taken. What is there stays, and the other steps are
+// taken.
 func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
 	refused := engine.Blocked("ReferenceNotAllowed", "the key is theirs")
 	for name, row := range map[string]struct {

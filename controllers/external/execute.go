@@ -11,10 +11,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// prepare saves what a crash must not lose, and proves that obj is the latest, before the first act that calls
-// for it: a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the
-// marks comes after the reservation: see Connection.Recheck. For a creation that is not admitted nothing is reserved. What the
-// pass made and could not mark is saved once more before it is marked.
+// prepare saves what a crash must not lose, and proves that obj is the latest, before the first act that calls for it:
+// a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the marks
+// comes after the reservation: see Connection.Recheck. For a creation that is not admitted nothing is reserved. What
+// the pass made and could not mark is saved once more before it is marked.
 func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []Action) error {
 	if seen == nil {
 		if err := r.admit(ctx, actions[0]); err != nil {
@@ -235,8 +235,8 @@ func planned(actions []Action) []engine.PlannedAction {
 	return all
 }
 
-// sendEvent notes an event for an action by what it is for the owner: creation, the owner's or the platform's edit, or the repair of a
-// foreign one.
+// sendEvent notes an event for an action by what it is for the owner: creation, the owner's or the platform's edit, or
+// the repair of a foreign one.
 func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	_, status := r.obj.AWS()
 	expected := !r.settled() || r.pass.WasRefused(a.planned()) || slices.ContainsFunc(a.Changes, func(c Change) bool { return slices.Contains(status.UnappliedFields, c.Path) })

@@ -28,14 +28,14 @@ type Connection[T Object, S any] struct {
 	Adapter Adapter[T, S]
 	// Version of what else the plans follow, so that the change of a shared setting is not taken for a foreign one.
 	Version int64
-	// Recheck checks, past every cache, that the adapter's marks are those of obj's living namespace, and that the way to
-	// the account stays. It is asked before anything is made or taken over, and once that is reserved in obj's status:
-	// anyone who closes the way looks for reservations afterwards. nil proves nothing.
+	// Recheck checks, past every cache, that the adapter's marks are those of obj's living namespace, and that the way
+	// to the account stays. It is asked before anything is made or taken over, and once that is reserved in obj's
+	// status: anyone who closes the way looks for reservations afterwards. nil proves nothing.
 	Recheck func(ctx context.Context) error
 	// Admit tells whether obj's namespace may use all of these; nil admits them.
 	Admit func(ctx context.Context, obj T, references []Reference) error
-	// Objection is what the owners of the account have against obj's spec. Nothing is made with it; what is there is kept,
-	// and it is told. nil: nothing.
+	// Objection is what the owners of the account have against obj's spec. Nothing is made with it; what is there is
+	// kept, and it is told. nil: nothing.
 	Objection error
 	// Withheld are the declared paths that it is about: none is written as long as it holds.
 	Withheld []string
@@ -50,9 +50,11 @@ type Reconciler[T Object, S any] struct {
 	Connect Connect[T, S]
 	// Publish keeps the binding Secret and returns its name and version.
 	Publish func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error)
-	// Keep records obj's request, so that it is made again once obj is gone, and lets go of what belongs to obj. It may be repeated.
+	// Keep records obj's request, so that it is made again once obj is gone, and lets go of what belongs to obj. It may
+	// be repeated.
 	Keep func(ctx context.Context, obj T) error
-	// Vacate takes away what people have in the resource, before it stays without obj. It may be repeated; nil: nothing.
+	// Vacate takes away what people have in the resource, before it stays without obj. It may be repeated; nil:
+	// nothing.
 	Vacate func(ctx context.Context, obj T, pass *engine.Pass) error
 	// Stateful kinds are never re-created without the owner's word: their content would be silently lost.
 	Stateful bool
@@ -214,8 +216,8 @@ func (r *reconciliation[T, S]) report(ctx context.Context, seen *S) error {
 	return nil
 }
 
-// observeOnly reconciles under managementPolicy Observe: it compares and changes nothing. What is not for this namespace is as good as
-// absent, so that nobody learns what another team has.
+// observeOnly reconciles under managementPolicy Observe: it compares and changes nothing. What is not for this
+// namespace is as good as absent, so that nobody learns what another team has.
 func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
 	if seen == nil || r.Adapter.Owner(r.obj, seen) == Foreign {
 		return engine.Blocked(v1alpha1.ReasonNotFound, "nothing of this name is there that namespace %[1]s may look at; managementPolicy Observe creates nothing. Correct the name, or ask somebody with access to AWS to tag the resource portico.dev/namespace=%[1]s", r.obj.GetNamespace())

@@ -13,15 +13,15 @@ type Field[T, S any] struct {
 	// Want is what the spec asks for; declared false leaves the field to AWS.
 	Want func(T) (value string, declared bool)
 	Have func(*S) string
-	// Default is what the field goes back to, once, when it was declared and is no more. Sticky fields have no default of
-	// AWS's to go back to: they stay as they are.
+	// Default is what the field goes back to, once, when it was declared and is no more. Sticky fields have no default
+	// of AWS's to go back to: they stay as they are.
 	Default string
 	Sticky  bool
 	// Guard is the value that keeps others out or protects the data: it is written before everything else. Empty: none;
 	// of Safe fields it is Default.
 	Guard string
-	// Safe says that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares nothing. See
-	// SafeKeeper.
+	// Safe says that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares
+	// nothing. See SafeKeeper.
 	Safe bool
 	// Same tells whether two different texts mean the same; nil: they do not.
 	Same func(have, want string) bool
@@ -64,8 +64,8 @@ func SafePaths[T, S any](fields []Field[T, S], seen *S) []string {
 	return paths
 }
 
-// Changes lists the fields in which what is there differs from what is declared, or from the default of what is declared no
-// more and managed, or kept safe.
+// Changes lists the fields in which what is there differs from what is declared, or from the default of what is
+// declared no more and managed, or kept safe.
 func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	var all []Change
 	managed := ManagedBy(obj)
@@ -85,8 +85,8 @@ func (f Field[T, S]) guards(value string) bool {
 	return (f.Safe && value == f.Default) || (f.Guard != "" && value == f.Guard)
 }
 
-// due returns what the field should be: what is declared, or the default of what is managed or kept safe. It reports false for what is
-// left as it is.
+// due returns what the field should be: what is declared, or the default of what is managed or kept safe. It reports
+// false for what is left as it is.
 func (f Field[T, S]) due(obj T, seen *S, managed Managed) (want string, due bool) {
 	if want, declared := f.Want(obj); declared {
 		return want, true

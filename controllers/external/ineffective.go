@@ -12,8 +12,8 @@ import (
 // maxIneffective of an action that was accepted and does not show, before somebody is asked to look.
 const maxIneffective = 3
 
-// attributeSettling is how long changed attributes may take to show that say nothing else, whatever takes longer for a new resource: SQS
-// says a minute.
+// attributeSettling is how long changed attributes may take to show that say nothing else, whatever takes longer for a
+// new resource: SQS says a minute.
 const attributeSettling = time.Minute
 
 // ineffectiveAction is one that was accepted, and is to be taken again.
@@ -23,8 +23,8 @@ type ineffectiveAction struct {
 	again  time.Duration // when to look again
 }
 
-// takenInVain reports whether the action was taken in this pass, or by an earlier one so short a time ago that AWS may not show it yet: it is
-// not taken again before it should show.
+// takenInVain reports whether the action was taken in this pass, or by an earlier one so short a time ago that AWS may
+// not show it yet: it is not taken again before it should show.
 func (r *reconciliation[T, S]) takenInVain(create bool, a Action) (ineffectiveAction, bool) {
 	action, settles := a.planned(), r.settles(a)
 	if slices.Contains(r.taken, action) {
@@ -54,9 +54,9 @@ func (r *reconciliation[T, S]) countIneffective(action engine.PlannedAction) ine
 	return ineffectiveAction{action, r.pass.CountIneffective(action), r.pollInterval()}
 }
 
-// ineffectiveError returns what it means that these actions, at least one, were taken and are to be taken again. At first AWS may be
-// about to show them. After some passes it is more likely that the service takes no notice of one, or that somebody changes it back at
-// once.
+// ineffectiveError returns what it means that these actions, at least one, were taken and are to be taken again. At
+// first AWS may be about to show them. After some passes it is more likely that the service takes no notice of one, or
+// that somebody changes it back at once.
 func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error {
 	var waiting, unkept []engine.PlannedAction
 	again := all[0].again

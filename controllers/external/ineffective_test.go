@@ -60,8 +60,8 @@ func (l *loop) pass() metav1.Condition {
 	return metav1.Condition{}
 }
 
-// A service may accept a value and take no notice of it. It is written a few times, never before it should show; then the
-// condition names the field, and the tries become rare.
+// A service may accept a value and take no notice of it. It is written a few times, never before it should show; then
+// the condition names the field, and the tries become rare.
 func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 	s := &shelf{has: theirs("30", "none"), deaf: true}
 	b := bucket(made)
@@ -127,7 +127,8 @@ func TestTwoValuesThatAreNotKeptAreBothNamedAndWrittenEverMoreSeldom(t *testing.
 	}
 }
 
-// What takes a quarter of an hour to show is written once, looked for now and then, and not said to be lost before it could show.
+// What takes a quarter of an hour to show is written once, looked for now and then, and not said to be lost before it
+// could show.
 func TestAValueThatShowsLateIsWrittenOnce(t *testing.T) {
 	s := &shelf{has: theirs("30", "none"), deaf: true, settles: 15 * time.Minute}
 	b := bucket(made)

@@ -11,8 +11,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// keep calls a deletion off, if that is asked for: the resource stays as it is, and the request is recorded to be made again under the
-// same name. It reports whether obj may go now. Where AWS has begun to delete the resource, the deletion goes on.
+// keep calls a deletion off, if that is asked for: the resource stays as it is, and the request is recorded to be made
+// again under the same name. It reports whether obj may go now. Where AWS has begun to delete the resource, the
+// deletion goes on.
 func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) (kept bool, err error) {
 	if rec.Keep == nil || obj.GetAnnotations()[v1alpha1.AnnotationKeep] != "true" {
 		return false, nil

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// What status.pendingFields says of a path that is declared and not managed yet: a digest of what AWS had there before our
-// first write, whose answer is not known; or one of these.
+// What status.pendingFields says of a path that is declared and not managed yet: a digest of what AWS had there before
+// our first write, whose answer is not known; or one of these.
 const (
 	// pendingNew: the resource is being made, and had nothing at any path.
 	pendingNew = "new"
-	// pendingUnwritten: no write has got through, as far as it was tried. The next try most likely does not either, so that
-	// nothing is saved before it.
+	// pendingUnwritten: no write has got through, as far as it was tried. The next try most likely does not either, so
+	// that nothing is saved before it.
 	pendingUnwritten = "unwritten"
 )
 
@@ -57,8 +57,8 @@ func (m Managed) mayOwn(path string) bool {
 	return pending || slices.Contains(m.held, path)
 }
 
-// Owns reports whether what AWS has at path is Portico's to take back. have is that value, in the text of a Change: after a
-// write whose answer was lost, another value than before is ours.
+// Owns reports whether what AWS has at path is Portico's to take back. have is that value, in the text of a Change:
+// after a write whose answer was lost, another value than before is ours.
 func (m Managed) Owns(path, have string) bool {
 	if slices.Contains(m.held, path) {
 		return true
@@ -88,8 +88,9 @@ func InitialChanges(paths []string) []Change {
 	return changes
 }
 
-// markPending notes what the actions are about to write for the first time, and tells whether that must be saved before they are
-// taken. Of a resource that is to be made it is all that is declared: the actions that follow belong to the same pass.
+// markPending notes what the actions are about to write for the first time, and tells whether that must be saved before
+// they are taken. Of a resource that is to be made it is all that is declared: the actions that follow belong to the
+// same pass.
 func (r *reconciliation[T, S]) markPending(create bool, actions []Action) bool {
 	declared, news := r.Adapter.Declared(r.obj), false
 	changes := InitialChanges(declared)
@@ -139,8 +140,8 @@ func (r *reconciliation[T, S]) markManaged(changes []Change) {
 	}
 }
 
-// markUnwritten ends the pass at changes that failed; without any, before the first. Refused, they are as they were; else they
-// may have been written. What this pass intended and has not come to is as it was.
+// markUnwritten ends the pass at changes that failed; without any, before the first. Refused, they are as they were;
+// else they may have been written. What this pass intended and has not come to is as it was.
 func (r *reconciliation[T, S]) markUnwritten(changes []Change, refused bool) {
 	_, status := r.obj.AWS()
 	for _, c := range changes {

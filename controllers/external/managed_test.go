@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// shelf is an adapter over a resource with two settings, first and second, each written by a call of its own; none is the
-// default of both. They are declared as tags of the object.
+// shelf is an adapter over a resource with two settings, first and second, each written by a call of its own; none is
+// the default of both. They are declared as tags of the object.
 type shelf struct {
 	has    map[string]string // nil: it is not there
 	answer map[string]func() error
@@ -111,8 +111,8 @@ func (sc scene) pass() {
 	_ = drive2(sc.s).Reconcile(sc.t.Context(), sc.b, engine.NewPass(nil))
 }
 
-// dies runs a pass in which the operator dies at its first write of path, before or after it is done: what is left of the
-// status is what was saved.
+// dies runs a pass in which the operator dies at its first write of path, before or after it is done: what is left of
+// the status is what was saved.
 func (sc scene) dies(path string, after error) {
 	sc.t.Helper()
 	saved := sc.b.DeepCopy()
@@ -146,8 +146,8 @@ func drive2(s *shelf) Reconciler[*v1alpha1.S3Bucket, map[string]string] {
 	}
 }
 
-// What becomes of a setting that is withdrawn: what Portico wrote goes back to the default, and what it did not write stays,
-// whatever happened to its tries.
+// What becomes of a setting that is withdrawn: what Portico wrote goes back to the default, and what it did not write
+// stays, whatever happened to its tries.
 func TestWhatIsWithdrawnGoesBackOnlyIfItWasOurs(t *testing.T) {
 	for name, row := range map[string]struct {
 		has   map[string]string

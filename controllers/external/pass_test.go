@@ -161,8 +161,8 @@ func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
 	}
 }
 
-// What closes the way to an account looks for reservations: one is saved before the proof is asked for, and taken back if
-// that fails, for an object that reserves nothing needs no account to go.
+// What closes the way to an account looks for reservations: one is saved before the proof is asked for, and taken back
+// if that fails, for an object that reserves nothing needs no account to go.
 func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
 	for name, row := range map[string]struct {
 		obj     *v1alpha1.S3Bucket

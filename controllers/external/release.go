@@ -49,8 +49,8 @@ func (rec Reconciler[T, S]) vacate(ctx context.Context, obj T, pass *engine.Pass
 	return rec.Vacate(ctx, obj, pass)
 }
 
-// waitUntilFound returns an error while what stays with its tags may not be found by them yet: the next object of the name would make
-// another one.
+// waitUntilFound returns an error while what stays with its tags may not be found by them yet: the next object of the
+// name would make another one.
 func (rec Reconciler[T, S]) waitUntilFound(status *v1alpha1.AWSStatus) error {
 	if !rec.FoundByTags || !rec.recentlyChanged(status) {
 		return nil
@@ -162,8 +162,8 @@ func isDeleting[T Object, S any](a Adapter[T, S], seen *S) bool {
 	return ok && observer.Deleting(seen)
 }
 
-// isOurs reports whether there is something of obj's to release. What does not show, or does not show our marks, may have
-// been made a moment ago: that is waited for.
+// isOurs reports whether there is something of obj's to release. What does not show, or does not show our marks, may
+// have been made a moment ago: that is waited for.
 func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error) {
 	_, status := obj.AWS()
 	switch {

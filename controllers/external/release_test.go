@@ -41,7 +41,8 @@ func (l *leaving) release(t *testing.T, b *v1alpha1.S3Bucket, seconds int64) str
 	return reasonOf(work.Finalize(t.Context(), b, engine.NewPass(nil)))
 }
 
-// A deletion whose answer was lost, or that AWS took without saying that it is over, begins the time in which absence proves nothing.
+// A deletion whose answer was lost, or that AWS took without saying that it is over, begins the time in which absence
+// proves nothing.
 func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 	for name, answer := range map[string]error{"Settling": nil, "error": errors.New("no answer")} {
 		l, b := &leaving{world: world{has: &thing{Ours, "a"}}, answer: answer}, bucket(made)
@@ -58,8 +59,8 @@ func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 	}
 }
 
-// The clock of who wrote the status was hours ahead, or ours was, and was put right: what may not show yet is waited for from now on,
-// once, and not until the clock has caught up.
+// The clock of who wrote the status was hours ahead, or ours was, and was put right: what may not show yet is waited
+// for from now on, once, and not until the clock has caught up.
 func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
 	ahead := func(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(1000+3*3600, 0)} }
 	l, b := &leaving{}, bucket(made, ahead)
@@ -98,7 +99,8 @@ func TestTheSettlingTimeBeginsOnce(t *testing.T) {
 	}
 }
 
-// TestWhatIsFoundByTagsStaysOnceTheyShow lets go of a resource that the next object of the name would make again if it did not find it.
+// TestWhatIsFoundByTagsStaysOnceTheyShow lets go of a resource that the next object of the name would make again if it
+// did not find it.
 func TestWhatIsFoundByTagsStaysOnceTheyShow(t *testing.T) {
 	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionStop} {
 		obj := bucket(made, young)

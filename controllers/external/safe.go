@@ -8,14 +8,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// AuditsSafe reports whether the settings with a safe value at these paths are to be compared, whatever is declared: in audits, if any
-// of them is kept, or would be if it were found to be safe.
+// AuditsSafe reports whether the settings with a safe value at these paths are to be compared, whatever is declared: in
+// audits, if any of them is kept, or would be if it were found to be safe.
 func AuditsSafe(ctx context.Context, obj Object, paths []string) bool {
 	return engine.IsAudit(ctx) && len(paths) > 0 && (keepsWhatIsSafe(obj) || slices.ContainsFunc(paths, ManagedBy(obj).KeepsSafe))
 }
 
-// keepsWhatIsSafe reports whether what is found to be safe stays so. What may have been taken over is opened by whom it belonged to as
-// they like: only what the spec has declared is kept there.
+// keepsWhatIsSafe reports whether what is found to be safe stays so. What may have been taken over is opened by whom it
+// belonged to as they like: only what the spec has declared is kept there.
 func keepsWhatIsSafe(obj Object) bool {
 	spec, _ := obj.AWS()
 	return spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !ObserveOnly(obj)
@@ -35,14 +35,15 @@ func (r *reconciliation[T, S]) reserveSafe() {
 	status.SafeFields = sorted(r.safePaths(nil))
 }
 
-// forgetSafe forgets, before anything of a resource is compared that is on offer, what a creation that came to nothing has noted.
+// forgetSafe forgets, before anything of a resource is compared that is on offer, what a creation that came to nothing
+// has noted.
 func (r *reconciliation[T, S]) forgetSafe() {
 	_, status := r.obj.AWS()
 	status.SafeFields = nil
 }
 
-// keepSafe notes what is kept safe from now on of a resource that is in sync: what was until now, what the spec declares or did until
-// now, and what was found to be.
+// keepSafe notes what is kept safe from now on of a resource that is in sync: what was until now, what the spec
+// declares or did until now, and what was found to be.
 func (r *reconciliation[T, S]) keepSafe(seen *S) {
 	_, status := r.obj.AWS()
 	keep := slices.Concat(status.SafeFields, status.ManagedFields, r.Adapter.Declared(r.obj))

@@ -121,8 +121,8 @@ func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name 
 	return secret, nil
 }
 
-// write makes want's data the content of obj's Secret of that name, and writes only if it differs. One that is likely not to be there is
-// created without a look before.
+// write makes want's data the content of obj's Secret of that name, and writes only if it differs. One that is likely
+// not to be there is created without a look before.
 func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want *corev1.Secret, likelyNew bool) (*corev1.Secret, error) {
 	if likelyNew {
 		made := want.DeepCopy()

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// LetGo takes obj's Secrets from the garbage collector, which would delete them after obj: the object that is made in its place takes them
-// up, so that passwords and connection details stay what they are.
+// LetGo takes obj's Secrets from the garbage collector, which would delete them after obj: the object that is made in
+// its place takes them up, so that passwords and connection details stay what they are.
 func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) error {
 	for _, purpose := range []string{purposeBinding, PurposeMaster} {
 		secret := &corev1.Secret{}

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// model is what a queue must hold: what was asked for and not handed out since, what is under way, and how many turns of others
-// each team has seen while it waited with nothing under way.
+// model is what a queue must hold: what was asked for and not handed out since, what is under way, and how many turns
+// of others each team has seen while it waited with nothing under way.
 type model struct {
 	q       *Queue
 	wanted  map[reconcile.Request]int // priority

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// askedFor is how many turns in a row go to what was asked for while something else waits, such as polls, audits and what is listed
-// at the start: that goes on too, however much one team asks for.
+// askedFor is how many turns in a row go to what was asked for while something else waits, such as polls, audits and
+// what is listed at the start: that goes on too, however much one team asks for.
 const askedFor = 3
 
 // Extra returns how many workers there are beside those of the setting, for teams of which no pass is under way.
@@ -27,10 +27,10 @@ type QueueOptions struct {
 	Now         func() time.Time
 }
 
-// Queue is the queue in front of the workers of a kind. It does what controller-runtime's does (each key once, none handed out twice
-// at a time, delays, priorities), and lets teams take turns: the next pass is of the team with the fewest under way, and of those the
-// one that was served least recently. Priorities order the objects of one team; among teams only asked for (0 and more) and not asked
-// for (less) differ. See ADR 40.
+// Queue is the queue in front of the workers of a kind. It does what controller-runtime's does (each key once, none
+// handed out twice at a time, delays, priorities), and lets teams take turns: the next pass is of the team with the
+// fewest under way, and of those the one that was served least recently. Priorities order the objects of one team;
+// among teams only asked for (0 and more) and not asked for (less) differ. See ADR 40.
 type Queue struct {
 	QueueOptions
 	metrics queueMetrics
@@ -80,7 +80,8 @@ func NewQueue(o QueueOptions) *Queue {
 	return q
 }
 
-// AddWithOpts implements priorityqueue.PriorityQueue. A key that waits already is due at the earlier time, with the higher priority.
+// AddWithOpts implements priorityqueue.PriorityQueue. A key that waits already is due at the earlier time, with the
+// higher priority.
 func (q *Queue) AddWithOpts(o priorityqueue.AddOpts, keys ...reconcile.Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -46,7 +46,8 @@ func (q *Queue) ShuttingDown() bool {
 	return q.shut
 }
 
-// ShutDownWithDrain does what ShutDown does, as in controller-runtime's queue: its controllers wait for their workers themselves.
+// ShutDownWithDrain does what ShutDown does, as in controller-runtime's queue: its controllers wait for their workers
+// themselves.
 func (q *Queue) ShutDownWithDrain() { q.ShutDown() }
 
 // delays implements heap.Interface: the first is ready first.

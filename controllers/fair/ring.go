@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Ring holds what waits, in a line for each team, and takes from the lines in turn. The zero Ring is empty. Not safe for concurrent
-// use.
+// Ring holds what waits, in a line for each team, and takes from the lines in turn. The zero Ring is empty. Not safe
+// for concurrent use.
 type Ring[T any] struct {
 	lines  map[string]*line[T]
 	served map[string]uint64 // the turn at which each team was served last
@@ -27,8 +27,8 @@ type Entry[T any] struct {
 	index    int
 }
 
-// line is what waits of one team. It goes by when the team was served last, whether or not it has waited ever since: one that has
-// little to ask for, again and again, gets no more turns than one that asks for all at once, and no fewer.
+// line is what waits of one team. It goes by when the team was served last, whether or not it has waited ever since:
+// one that has little to ask for, again and again, gets no more turns than one that asks for all at once, and no fewer.
 type line[T any] struct {
 	entries entries[T]
 	served  uint64
@@ -68,8 +68,9 @@ func (r *Ring[T]) Raise(e *Entry[T], priority int) {
 	heap.Fix(&r.lines[e.Team].entries, e.index)
 }
 
-// Next returns the first entry of the team whose turn it is, nil of an empty ring: of the teams for which busy is least the one
-// that was served least recently. Without busy all are the same. It looks at every team that waits, of which there are hundreds at most.
+// Next returns the first entry of the team whose turn it is, nil of an empty ring: of the teams for which busy is least
+// the one that was served least recently. Without busy all are the same. It looks at every team that waits, of which
+// there are hundreds at most.
 func (r *Ring[T]) Next(busy func(team string) int) *Entry[T] {
 	var first *line[T]
 	least := 0
@@ -152,7 +153,8 @@ func (e *entries[T]) Pop() any {
 	return one
 }
 
-// Await returns when the turn of e has come: its value is closed. If ctx ends before that, it takes e out of the ring, which mu guards.
+// Await returns when the turn of e has come: its value is closed. If ctx ends before that, it takes e out of the ring,
+// which mu guards.
 func Await(ctx context.Context, mu *sync.Mutex, ring *Ring[chan struct{}], e *Entry[chan struct{}]) error {
 	select {
 	case <-e.Value:

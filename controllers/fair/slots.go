@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// active is how long a team counts as one that shares the slots after it asked for one: the writes of one pass are not farther apart.
+// active is how long a team counts as one that shares the slots after it asked for one: the writes of one pass are not
+// farther apart.
 const active = time.Second
 
-// Slots bound how many requests are under way at a time, and teams take turns at them: the next is of the team with the fewest under
-// way, and of those the one that was served least recently. A team has all slots only while no other asks; else each has its share of
-// them, and at least one. Half as many more exist for teams of which none is under way. Safe for concurrent use.
+// Slots bound how many requests are under way at a time, and teams take turns at them: the next is of the team with the
+// fewest under way, and of those the one that was served least recently. A team has all slots only while no other asks;
+// else each has its share of them, and at least one. Half as many more exist for teams of which none is under way. Safe
+// for concurrent use.
 type Slots struct {
 	limit int
 	now   func() time.Time
@@ -91,8 +93,8 @@ func (s *Slots) mayStart(team string, share int) bool {
 	return s.busy[team] == 0 && s.running < s.limit+Extra(s.limit)
 }
 
-// Transport has next make the writes to the API server within the slots. Reads, and the lease by which an operator leads, wait for
-// nobody.
+// Transport has next make the writes to the API server within the slots. Reads, and the lease by which an operator
+// leads, wait for nobody.
 func (s *Slots) Transport(next http.RoundTripper) http.RoundTripper {
 	return slotted{s, next}
 }

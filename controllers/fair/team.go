@@ -1,5 +1,6 @@
-// Package fair shares what all teams use, the workers of a kind and the rate of calls to AWS, in turns: a team that asks for little
-// waits for one turn of each other team that waits, however much those ask for, and what nobody else wants a single team may use up.
+// Package fair shares what all teams use, the workers of a kind and the rate of calls to AWS, in turns: a team that
+// asks for little waits for one turn of each other team that waits, however much those ask for, and what nobody else
+// wants a single team may use up.
 package fair
 
 import (
@@ -42,8 +43,8 @@ func Joint(one, other string) string {
 	return Several
 }
 
-// Teams knows which team each namespace belongs to, by an informer. It never waits: a namespace that it does not know yet is a
-// team of its own. Safe for concurrent use; a nil Teams knows none.
+// Teams knows which team each namespace belongs to, by an informer. It never waits: a namespace that it does not know
+// yet is a team of its own. Safe for concurrent use; a nil Teams knows none.
 type Teams struct {
 	mu          sync.RWMutex
 	byNamespace map[string]string

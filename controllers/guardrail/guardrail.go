@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// TeamOf returns the Team that the namespace belongs to: its label names it, and its annotation has the Team's UID. nil: none.
+// TeamOf returns the Team that the namespace belongs to: its label names it, and its annotation has the Team's UID.
+// nil: none.
 func TeamOf(ctx context.Context, reader client.Reader, ns metav1.Object) (*v1alpha1.Team, error) {
 	name, uid := ns.GetLabels()[v1alpha1.LabelTeam], ns.GetAnnotations()[v1alpha1.AnnotationTeamUID]
 	if name == "" || uid == "" {

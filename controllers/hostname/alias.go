@@ -117,8 +117,8 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s leads to %s", r.name, lb), nil
 }
 
-// answerLost reports whether records that are as they should be may not have arrived: the answer to the change was lost. Those of
-// a lost cluster have arrived long since.
+// answerLost reports whether records that are as they should be may not have arrived: the answer to the change was
+// lost. Those of a lost cluster have arrived long since.
 func (r *reconciliation) answerLost(lb string) bool {
 	s := &r.req.Status
 	return s.DNSChange == "" && s.LoadBalancer != lb && (s.LoadBalancer != "" || !r.req.Restored())
@@ -222,8 +222,9 @@ func (r records) deletions() []types.Change {
 	return all
 }
 
-// replanRefused decides again what to change after Route 53 refused a change of records that had changed in the meantime, by a try
-// whose answer was lost or by somebody's edit. If the records are what they were, the same change would be refused for ever.
+// replanRefused decides again what to change after Route 53 refused a change of records that had changed in the
+// meantime, by a try whose answer was lost or by somebody's edit. If the records are what they were, the same change
+// would be refused for ever.
 func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
 	now, err := r.readRecords(ctx, r.Zones.ExactRecords)
 	if err != nil {

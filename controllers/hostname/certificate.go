@@ -28,7 +28,8 @@ func (r *reconciliation) certificateStatus() *v1alpha1.HostnameCertificate {
 	return r.req.Status.Certificate
 }
 
-// correctTimes moves what lies ahead to now: a clock that was wrong has set it, and nothing is to wait until ours gets there.
+// correctTimes moves what lies ahead to now: a clock that was wrong has set it, and nothing is to wait until ours gets
+// there.
 func (r *reconciliation) correctTimes() {
 	c, now := r.certificateStatus(), r.Now()
 	if c == nil {
@@ -81,7 +82,8 @@ func (r *reconciliation) requestCertificate(ctx context.Context) (string, error)
 	return "ACM has the request for " + r.name.String(), nil
 }
 
-// adoptRestored finds the certificate that the request had in a lost cluster, if an admin has said which request that was.
+// adoptRestored finds the certificate that the request had in a lost cluster, if an admin has said which request that
+// was.
 func (r *reconciliation) adoptRestored(ctx context.Context) error {
 	if !r.req.Restored() {
 		return nil
@@ -105,8 +107,8 @@ func (r *reconciliation) beginAttempt(ctx context.Context, attempt int32) error 
 	return r.pass.SaveStatus(ctx)
 }
 
-// submitRequest requests the certificate of the attempt. ACM takes a repetition for the same request for an hour; after that it
-// is looked for by its tags.
+// submitRequest requests the certificate of the attempt. ACM takes a repetition for the same request for an hour; after
+// that it is looked for by its tags.
 func (r *reconciliation) submitRequest(ctx context.Context) error {
 	if r.Now().Sub(r.certificateStatus().RequestedAt.Time) > cert.TokenLife {
 		found, err := r.Certs.Find(ctx, r.SearchTags(r.req))
@@ -138,9 +140,9 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 	return nil
 }
 
-// handleLostCertificate handles a certificate that ACM does not have: just after the request it may not show it yet; later somebody has
-// deleted it, which AWS allows only while nothing uses it. Who does so again and again must not use up what an account
-// may request.
+// handleLostCertificate handles a certificate that ACM does not have: just after the request it may not show it yet;
+// later somebody has deleted it, which AWS allows only while nothing uses it. Who does so again and again must not use
+// up what an account may request.
 func (r *reconciliation) handleLostCertificate() error {
 	c := r.certificateStatus()
 	if r.Now().Sub(c.RequestedAt.Time) < time.Minute {
@@ -201,8 +203,8 @@ func advice(c *cert.Certificate) string {
 	return "ask a platform admin if this stays"
 }
 
-// ensureValidationRecord keeps the record that proves the domain to ACM, now and at each renewal. Other certificates of the same domain
-// have the same one, here and in other clusters and regions.
+// ensureValidationRecord keeps the record that proves the domain to ACM, now and at each renewal. Other certificates of
+// the same domain have the same one, here and in other clusters and regions.
 func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, error) {
 	record := r.certificate.Record
 	if record.Name == "" {

@@ -50,8 +50,8 @@ func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCert
 	return r.Certs.Delete(ctx, arn)
 }
 
-// findUnanswered finds what was requested by an attempt whose answer was lost: by asking again, while ACM takes that for the
-// same request, and by the tags, which can be found some time after the request only.
+// findUnanswered finds what was requested by an attempt whose answer was lost: by asking again, while ACM takes that
+// for the same request, and by the tags, which can be found some time after the request only.
 func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.HostnameCertificate) ([]string, error) {
 	var failed error
 	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
@@ -71,8 +71,9 @@ func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.Hostnam
 // tagLooks times Account.Settling is how long the tags of a new certificate may not be found, at the most.
 const tagLooks = 5
 
-// waitForTags returns an error while a certificate of the request may be there and not be found: as long as it is not known what became of asking
-// again, and for some minutes where that is refused. Who lost the right to request certificates can give his hostname back.
+// waitForTags returns an error while a certificate of the request may be there and not be found: as long as it is not
+// known what became of asking again, and for some minutes where that is refused. Who lost the right to request
+// certificates can give his hostname back.
 func (r *reconciliation) waitForTags(c *v1alpha1.HostnameCertificate, failed error) error {
 	if failed == nil { // the last time that it can have been made is the end of the token's life
 		return r.waitUntil(c.RequestedAt.Add(cert.TokenLife), "none is known to be there")

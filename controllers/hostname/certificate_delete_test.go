@@ -69,7 +69,8 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 	}
 }
 
-// Whether a request was made of which no answer came, ACM does not tell while it refuses requests; and its tags are found late.
+// Whether a request was made of which no answer came, ACM does not tell while it refuses requests; and its tags are
+// found late.
 func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 	refused := &smithy.OperationError{ServiceID: "ACM", OperationName: "RequestCertificate", Err: &awshttp.ResponseError{
 		RequestID: "4711", ResponseError: &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 400}}, Err: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}},
@@ -112,8 +113,8 @@ func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 	}
 }
 
-// The clock was hours ahead when the certificate was requested, and somebody deleted it since: its deletion waits only as long as ACM may
-// hide it.
+// The clock was hours ahead when the certificate was requested, and somebody deleted it since: its deletion waits only
+// as long as ACM may hide it.
 func TestADeletionDoesNotWaitForATimeThatLiesAhead(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()

@@ -19,15 +19,16 @@ import (
 // request some thousand a year, for all its namespaces together.
 const certificateEvery = 12 * time.Hour
 
-// CertificateLimiter limits how many certificates a namespace requests for new hostnames: maxHostnames of its grant at once, and one
-// each certificateEvery after that. Certificates that replace lost or failed ones have a back-off of their own.
+// CertificateLimiter limits how many certificates a namespace requests for new hostnames: maxHostnames of its grant at
+// once, and one each certificateEvery after that. Certificates that replace lost or failed ones have a back-off of
+// their own.
 type CertificateLimiter struct {
 	Client    client.Client
 	APIReader client.Reader
 }
 
-// Allow counts one certificate, or returns a WaitError that says when the next can be requested. It is called before a request
-// is noted: a crash between the two costs the namespace one certificate, and AWS none.
+// Allow counts one certificate, or returns a WaitError that says when the next can be requested. It is called before a
+// request is noted: a crash between the two costs the namespace one certificate, and AWS none.
 func (l CertificateLimiter) Allow(ctx context.Context, namespace string, now time.Time) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return l.allow(ctx, namespace, now) }) // what is in use is counted there too
 }

@@ -65,7 +65,8 @@ func (r *reconciliation) saveReservation(ctx context.Context) error {
 	return err
 }
 
-// checkGrantKept checks the grant. What has been claimed is kept up: that it would not be given any more is told at the end.
+// checkGrantKept checks the grant. What has been claimed is kept up: that it would not be given any more is told at the
+// end.
 func (r *reconciliation) checkGrantKept(ctx context.Context, held bool) error {
 	err := r.checkGrant(ctx)
 	if _, refused := engine.AsWait(err); refused && (held || r.req.Status.Claim != "") {

@@ -42,7 +42,8 @@ type Reconciler struct {
 	Claims    *claim.Registry
 	Allocator pool.Allocator
 	Classes   pool.ClassChecker
-	// AllowCertificate counts a certificate for a new hostname of a namespace, or returns a WaitError; see CertificateLimiter.
+	// AllowCertificate counts a certificate for a new hostname of a namespace, or returns a WaitError; see
+	// CertificateLimiter.
 	AllowCertificate func(ctx context.Context, namespace string, now time.Time) error
 	Class            string // the GatewayClass of requests that name none
 	Connect          func(context.Context, *v1alpha1.GatewayHostnameRequest) (*Account, error)

@@ -19,7 +19,8 @@ import (
 // watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
 const watchFallback = time.Minute
 
-// requestListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
+// requestListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it
+// is there.
 func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	s.Certificate.Serve = true
@@ -57,8 +58,8 @@ func (r *reconciliation) checkClosed() error {
 	return nil
 }
 
-// checkListener checks what Kubernetes says and, because that may be out of date, what AWS shows. A hostname that was served
-// stays so while the load balancer controller cannot change anything: it takes nothing away.
+// checkListener checks what Kubernetes says and, because that may be out of date, what AWS shows. A hostname that was
+// served stays so while the load balancer controller cannot change anything: it takes nothing away.
 func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
 	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
@@ -114,8 +115,8 @@ func (r *reconciliation) pendingChanges(set *gatewayv1.ListenerSet) string {
 	return ""
 }
 
-// servedBefore reports whether the hostname answered when it was last known: its records lead to the load balancer, and its
-// listener was not found wanting since.
+// servedBefore reports whether the hostname answered when it was last known: its records lead to the load balancer, and
+// its listener was not found wanting since.
 func (r *reconciliation) servedBefore() bool {
 	was := meta.FindStatusCondition(r.req.Status.Conditions, v1alpha1.StepListenerAttached)
 	return r.req.Status.LoadBalancer != "" && was != nil && was.Status != metav1.ConditionFalse
@@ -125,8 +126,8 @@ func (r *reconciliation) waitForListener(what string) error {
 	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, watchFallback, what)
 }
 
-// waitForPool returns what is missing, and why the whole Gateway makes no progress, if it makes none. A Gateway that is only
-// waiting for its hostnames to go, so that it can be deleted, still serves them.
+// waitForPool returns what is missing, and why the whole Gateway makes no progress, if it makes none. A Gateway that is
+// only waiting for its hostnames to go, so that it can be deleted, still serves them.
 func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
 	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != v1alpha1.ReasonInUse {
 		return engine.Blocked(v1alpha1.ReasonGatewayFailed, "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)
@@ -134,8 +135,8 @@ func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, w
 	return engine.Wait(reason, again, "%s", what)
 }
 
-// releaseListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
-// itself refuses to delete a certificate that is in use.
+// releaseListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is
+// gone AWS itself refuses to delete a certificate that is in use.
 func (r *reconciliation) releaseListener(ctx context.Context) error {
 	c := r.req.Status.Certificate
 	if c == nil {

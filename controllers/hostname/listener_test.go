@@ -72,8 +72,8 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 	}
 }
 
-// A hostname that answers stays attached while the load balancer controller cannot change anything; what never answered,
-// or is refused or closed itself, does not.
+// A hostname that answers stays attached while the load balancer controller cannot change anything; what never
+// answered, or is refused or closed itself, does not.
 func TestAHostnameIsServedAsBefore(t *testing.T) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, gatewayv1.Install} {

@@ -39,8 +39,8 @@ func TestACertificateThatIsGoneAgainAndAgainIsRequestedMoreAndMoreSlowly(t *test
 	}
 }
 
-// A certificate that ACM does not show yet must not be taken for lost because it took long to be requested: it would be left
-// behind.
+// A certificate that ACM does not show yet must not be taken for lost because it took long to be requested: it would be
+// left behind.
 func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
 	d := newDesk(t)
 	d.fails = errors.New("access denied")

@@ -11,8 +11,9 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 )
 
-// Deadlines are parts of a certificate's life, for public authorities shorten it: 395 days until 2026, 198 since, 47 from 2029.
-// ACM begins to renew 60 days before the end of 395, and 45 before that of 198; an eighth is 49 days of 395, 25 of 198 and 6 of 47.
+// Deadlines are parts of a certificate's life, for public authorities shorten it: 395 days until 2026, 198 since, 47
+// from 2029. ACM begins to renew 60 days before the end of 395, and 45 before that of 198; an eighth is 49 days of 395,
+// 25 of 198 and 6 of 47.
 const (
 	latePart   = 8  // less than this part is left, and nothing is renewed: a matter for people
 	urgentPart = 16 // less than this part is left: nothing else is more important

@@ -30,8 +30,8 @@ func (d *desk) issue(life time.Duration) *types.CertificateDetail {
 	return c
 }
 
-// A renewal is late when less than an eighth of the certificate's life is left, however long that is. It is told once, and not
-// when ACM has just begun.
+// A renewal is late when less than an eighth of the certificate's life is left, however long that is. It is told once,
+// and not when ACM has just begun.
 func TestARenewalThatIsLateIsTold(t *testing.T) {
 	for _, row := range []struct{ days, begins, late float64 }{
 		{398, 60, 49.75}, {198, 45, 24.75}, {47, 10, 5.875}, // what ACM will do with 47 days is not known

@@ -43,8 +43,8 @@ type Options struct {
 	Patience time.Duration
 }
 
-// hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together share
-// a request.
+// hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together
+// share a request.
 const hostnameWorkers = 40
 
 // setup registers the controllers.
@@ -84,7 +84,8 @@ func named(name string) []string {
 	return []string{name}
 }
 
-// Setup registers the controllers with the manager, which may run already. The cluster must have the kinds of Gateway API.
+// Setup registers the controllers with the manager, which may run already. The cluster must have the kinds of Gateway
+// API.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	c := setup{mgr: mgr, o: o, queues: &sync.Map{}, done: ctx.Done()}
 	kube, live := c.mgr.GetClient(), c.mgr.GetAPIReader()

@@ -76,15 +76,16 @@ func waitsForClaim(o client.Object) bool {
 	return ready != nil && ready.Reason == v1alpha1.ReasonTaken
 }
 
-// requestClaimChanged lets pass a request that is gone, or has another claim: one that was restored may have waited for its holder.
+// requestClaimChanged lets pass a request that is gone, or has another claim: one that was restored may have waited for
+// its holder.
 func requestClaimChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
 		return was.Status.Claim != is.Status.Claim
 	}))
 }
 
-// poolServingChanged lets pass what concerns every hostname on the load balancer, those that are served well too: another
-// address, a Gateway that stops or starts to work, a certificate that is there no more.
+// poolServingChanged lets pass what concerns every hostname on the load balancer, those that are served well too:
+// another address, a Gateway that stops or starts to work, a certificate that is there no more.
 func poolServingChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after *v1alpha1.PoolGateway) bool {
 		was, is := before.Status, after.Status

@@ -1,6 +1,6 @@
-// Package keep calls deletions off. Kubernetes cannot: so the request is recorded, the object goes, and another one is made from
-// the record in its place, which takes back what its forerunner had. The record is a ConfigMap of the operator's own namespace, where it
-// survives the operator.
+// Package keep calls deletions off. Kubernetes cannot: so the request is recorded, the object goes, and another one is
+// made from the record in its place, which takes back what its forerunner had. The record is a ConfigMap of the
+// operator's own namespace, where it survives the operator.
 package keep
 
 import (
@@ -47,14 +47,15 @@ type Keeper struct {
 	Namespace string        // the operator's own
 }
 
-// Record notes the request of obj, so that it is made again when obj is gone. An error says that nothing is recorded: the API server would
-// not take the request again, for example because a policy has changed since.
+// Record notes the request of obj, so that it is made again when obj is gone. An error says that nothing is recorded:
+// the API server would not take the request again, for example because a policy has changed since.
 func (k Keeper) Record(ctx context.Context, kind string, obj client.Object) error {
 	again, err := requestOf(kind, obj)
 	if err != nil {
 		return err
 	}
-	// The name is taken, which the API server looks at last: that it says nothing else shows that it would take the rest.
+	// The name is taken, which the API server looks at last: that it says nothing else shows that it would take the
+	// rest.
 	err = k.Client.Create(ctx, again.DeepCopy(), client.DryRunAll)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):

@@ -1,5 +1,5 @@
-// Package offers lists what an AWS account has for the fields of a request: instance types, versions, subnets. A form suggests them, and
-// nothing else goes by them: what is requested is checked as if it had been typed.
+// Package offers lists what an AWS account has for the fields of a request: instance types, versions, subnets. A form
+// suggests them, and nothing else goes by them: what is requested is checked as if it had been typed.
 package offers
 
 import (
@@ -45,8 +45,8 @@ type Field struct {
 	List List
 	// By are the other fields that decide what there is. The AWS account and the region always do.
 	By []string
-	// Reference is the kind of resource that the field names, as package reference calls it: namespaces can use only what is theirs or
-	// everybody's. Empty: everybody can use all.
+	// Reference is the kind of resource that the field names, as package reference calls it: namespaces can use only
+	// what is theirs or everybody's. Empty: everybody can use all.
 	Reference string
 	// Many says that the field has a list of values.
 	Many bool
@@ -69,8 +69,8 @@ func New(kinds map[string]Fields, c cloud.Connector, now func() time.Time) *List
 	return &Lists{kinds: kinds, connector: c, recent: expiring.New[key, []operatorapi.Offer](lives, most, now)}
 }
 
-// key is what a list depends on. The namespace's UID tells it from a namesake, and the generations change with the rules that
-// decide what is left of it.
+// key is what a list depends on. The namespace's UID tells it from a namesake, and the generations change with the
+// rules that decide what is left of it.
 type key struct {
 	question, namespaceUID string
 	account                string
@@ -93,7 +93,8 @@ func keyOf(q operatorapi.OfferQuery, s *cloud.Session) key {
 	return k
 }
 
-// List returns what the namespace can enter in the field, for a provider and region that it can use. Errors are for users.
+// List returns what the namespace can enter in the field, for a provider and region that it can use. Errors are for
+// users.
 func (l *Lists) List(ctx context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
 	field, ok := l.kinds[q.Kind][q.Field]
 	if !ok {

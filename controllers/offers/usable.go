@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// usable returns the items that the namespace can enter in the field: those that no guardrail refuses, and of resources in the account
-// those that are the namespace's or everybody's.
+// usable returns the items that the namespace can enter in the field: those that no guardrail refuses, and of resources
+// in the account those that are the namespace's or everybody's.
 func usable(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery, field Field, items []Item) ([]operatorapi.Offer, error) {
 	limits := s.Limits()
 	items = slices.DeleteFunc(items, func(i Item) bool { return i.Value == "" || refused(q, field, i.Value, limits) })

@@ -18,9 +18,9 @@ type announcer struct {
 }
 
 // announce makes the Lease say so, and writes only if it does not. It sends the annotations alone and no version, so it
-// never fails because the Lease was renewed meanwhile. A renewal that was on its way is refused once, for its version is
-// old, and is sent again by client-go with the Lease as it is then, annotations included: an election loses nothing but
-// a round trip. The Lease of another leader must not be annotated: only the leader calls.
+// never fails because the Lease was renewed meanwhile. A renewal that was on its way is refused once, for its version
+// is old, and is sent again by client-go with the Lease as it is then, annotations included: an election loses nothing
+// but a round trip. The Lease of another leader must not be annotated: only the leader calls.
 func (a announcer) announce(ctx context.Context, url, ca string) (changed bool, err error) {
 	lease, err := a.leases.Get(ctx, operatorapi.Lease, metav1.GetOptions{})
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// ReadLive reads what moves by itself and is therefore not in the status of an object: from AWS, at that moment. nil without
-// an error means that the kind has nothing of that sort, or that the object is not there yet. The error is for users.
+// ReadLive reads what moves by itself and is therefore not in the status of an object: from AWS, at that moment. nil
+// without an error means that the kind has nothing of that sort, or that the object is not there yet. The error is for
+// users.
 type ReadLive func(ctx context.Context, kind string, of types.NamespacedName) (map[string]string, error)
 
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/expiring"
 )
 
-// lookWait is how long an answer waits for a look at AWS: callers give up after two seconds, and the rest of the answer is there at
-// once. A look that takes longer goes on, for the next one who asks.
+// lookWait is how long an answer waits for a look at AWS: callers give up after two seconds, and the rest of the answer
+// is there at once. A look that takes longer goes on, for the next one who asks.
 const lookWait = time.Second
 
 // looks shares looks at AWS among all who ask the same, and what they found for a while.

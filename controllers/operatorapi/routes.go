@@ -59,7 +59,8 @@ func (h handlers) routes() http.Handler {
 		mux.HandleFunc(operatorapi.PeoplePath, noPeople)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Access was granted to the path as it reads decoded; one that is written in another way could be another one here.
+		// Access was granted to the path as it reads decoded; one that is written in another way could be another one
+		// here.
 		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {
 			writeProblem(w, http.StatusNotFound, "there is nothing here; there is "+operatorapi.ResourcesPath)
 			return
@@ -134,8 +135,8 @@ func page(all []engine.Record, after string, limit int) operatorapi.List {
 	return out
 }
 
-// isAfter reports whether a record stands after a position. Its parts are compared one by one, as Records sorts: "-", which
-// names may hold, comes before "/".
+// isAfter reports whether a record stands after a position. Its parts are compared one by one, as Records sorts: "-",
+// which names may hold, comes before "/".
 func isAfter(r engine.Record, after string) bool {
 	kind, rest, _ := strings.Cut(after, "/")
 	namespace, name, _ := strings.Cut(rest, "/")

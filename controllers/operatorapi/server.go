@@ -1,5 +1,5 @@
-// Package operatorapi serves what the operator remembers of its checks: more than the status of an object says, because it
-// changes with every check. Nothing is written to an object for it.
+// Package operatorapi serves what the operator remembers of its checks: more than the status of an object says, because
+// it changes with every check. Nothing is written to an object for it.
 package operatorapi
 
 import (
@@ -31,8 +31,8 @@ import (
 type Options struct {
 	// Bind is the address to listen on; "" and "0" switch the server off.
 	Bind string
-	// Advertise is the address at which the portal reaches it: host and port, or a host alone for the port really bound.
-	// "": 127.0.0.1 with that port.
+	// Advertise is the address at which the portal reaches it: host and port, or a host alone for the port really
+	// bound. "": 127.0.0.1 with that port.
 	Advertise string
 	// Namespace of the operator's Lease. Elected says that there is one, to announce the server on.
 	Namespace string
@@ -223,8 +223,8 @@ func (s *Server) renewCertificate() error {
 	return nil
 }
 
-// maintain announces the server, again if the announcement vanished, and renews the certificate, until ctx ends. The portal
-// looks for a new announcement when the certificate is not the one it knows.
+// maintain announces the server, again if the announcement vanished, and renews the certificate, until ctx ends. The
+// portal looks for a new announcement when the certificate is not the one it knows.
 func (s *Server) maintain(ctx context.Context, logger logr.Logger, url string) {
 	if !s.options.Elected {
 		logger.Info("leader election is off, so there is no Lease to announce this on: the portal will not find it")

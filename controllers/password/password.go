@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The characters of passwords: of four classes, as SQL Server and password policies ask for, and none that an engine, a URL or a
-// shell would take for something else.
+// The characters of passwords: of four classes, as SQL Server and password policies ask for, and none that an engine, a
+// URL or a shell would take for something else.
 const (
 	letters = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 	numbers = "23456789"

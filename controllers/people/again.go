@@ -21,7 +21,8 @@ func again(do func() (bool, error)) (bool, error) {
 	return false, problem(http.StatusConflict, "others write this Secret all the time: try again in a moment")
 }
 
-// refused makes an *Error of an answer of the API server, whose words are not passed on: they could quote what was sent.
+// refused makes an *Error of an answer of the API server, whose words are not passed on: they could quote what was
+// sent.
 func refused(err error, name string) error {
 	switch {
 	case err == nil:

@@ -1,5 +1,6 @@
-// Package people does for people what they may do with Secrets, by their own tokens and their own rights in Kubernetes: it sets
-// values, which it never shows, and shows the password of a binding once. The portal has no right to Secrets and carries requests only.
+// Package people does for people what they may do with Secrets, by their own tokens and their own rights in Kubernetes:
+// it sets values, which it never shows, and shows the password of a binding once. The portal has no right to Secrets
+// and carries requests only.
 package people
 
 import (

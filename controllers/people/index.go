@@ -12,8 +12,9 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// The operator may read Secrets by name and not list them: a right to list is one to read them all, for whoever steals its token. So the
-// names of those that people set are the keys of a Secret of their own, without values. A name too many there harms nobody.
+// The operator may read Secrets by name and not list them: a right to list is one to read them all, for whoever steals
+// its token. So the names of those that people set are the keys of a Secret of their own, without values. A name too
+// many there harms nobody.
 
 // listed returns the names in the list of the namespace, sorted.
 func (s *Store) listed(ctx context.Context, namespace string) ([]string, error) {

@@ -22,13 +22,13 @@ type Bound struct {
 	Binding *v1alpha1.Binding
 	// Elsewhere is where the password is if the binding has none, in words; "" if nobody knows.
 	Elsewhere string
-	// Tell notes on the object that the person was shown its password, or where access is given, that of a user of their
-	// own who may do that.
+	// Tell notes on the object that the person was shown its password, or where access is given, that of a user of
+	// their own who may do that.
 	Tell func(actor, access string)
 }
 
-// FindBound returns the object; found is false if there is none, and then only Secret is told: the name that it would have. known is
-// false for a kind without bindings.
+// FindBound returns the object; found is false if there is none, and then only Secret is told: the name that it would
+// have. known is false for a kind without bindings.
 type FindBound func(ctx context.Context, kind string, of types.NamespacedName) (b Bound, found, known bool, err error)
 
 // Own is a person's user of their own in a database, which one can sign in as.

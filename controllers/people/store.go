@@ -43,8 +43,8 @@ type setKey struct {
 	By string    `json:"by"`
 }
 
-// Set makes the change, in a Secret that is there or in a new one, and returns what that is now, and whether it is new. Keys that the
-// change does not name stay, whoever writes them meanwhile. Errors are *Error.
+// Set makes the change, in a Secret that is there or in a new one, and returns what that is now, and whether it is new.
+// Keys that the change does not name stay, whoever writes them meanwhile. Errors are *Error.
 func (s *Store) Set(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (set operatorapi.Secret, created bool, err error) {
 	if err := firstOf(s.checkNamespace(namespace), checkName(name), checkChange(c)); err != nil {
 		return set, false, err

@@ -13,12 +13,12 @@ import (
 // conditionIdentityVerified is False while AWS fails to verify the operator's identity token, and absent otherwise.
 const conditionIdentityVerified = "IdentityVerified"
 
-// unverifiedFor is how long AWS may fail to verify the operator's identity token until that is no passing trouble any more. STS fails when
-// it cannot fetch the keys of the cluster's OIDC provider, and that often lasts for minutes.
+// unverifiedFor is how long AWS may fail to verify the operator's identity token until that is no passing trouble any
+// more. STS fails when it cannot fetch the keys of the cluster's OIDC provider, and that often lasts for minutes.
 const unverifiedFor = 15 * time.Minute
 
-// judgeIdentity returns what a check's error means: that the identity token could not be verified turns a provider off only if it was so
-// in every check that came to know for a longer time.
+// judgeIdentity returns what a check's error means: that the identity token could not be verified turns a provider off
+// only if it was so in every check that came to know for a longer time.
 func (r Reconciler) judgeIdentity(p *v1alpha1.AWSProvider, err error) error {
 	if err == nil {
 		meta.RemoveStatusCondition(&p.Status.Conditions, conditionIdentityVerified)

@@ -14,7 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Only repeated failure over a longer time turns a provider off: one failure never does, nor one long after another that passed.
+// Only repeated failure over a longer time turns a provider off: one failure never does, nor one long after another
+// that passed.
 func TestOnlyRepeatedFailureToVerifyTheIdentityTurnsAProviderOff(t *testing.T) {
 	no := engine.Wait("IdentityNotVerified", 15*time.Second, "STS AssumeRoleWithWebIdentity: InvalidIdentityToken")
 	lost, throttled := errors.New("connection reset"), engine.Wait("Throttled", time.Second, "slow")

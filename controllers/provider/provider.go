@@ -22,7 +22,8 @@ const Revalidate = 5 * time.Minute
 // Reconciler implements engine.KindReconciler for AWSProvider.
 type Reconciler struct {
 	Sessions *cloud.Sessions
-	// ListUsers lists what holds something at a provider, as "Kind namespace/name"; ListUsersUncached does so past the cache.
+	// ListUsers lists what holds something at a provider, as "Kind namespace/name"; ListUsersUncached does so past the
+	// cache.
 	ListUsers, ListUsersUncached func(ctx context.Context, provider string) ([]string, error)
 	// Throttled names the services of an account that AWS has throttled lately.
 	Throttled func(account string) []string
@@ -36,7 +37,8 @@ type Reconciler struct {
 // conditionThrottled is there and True while AWS limits the rate of the account's calls, and some minutes longer.
 const conditionThrottled = "Throttled"
 
-// Reconcile implements engine.KindReconciler: it asks STS who the credentials are, where there is one, and pins the account.
+// Reconcile implements engine.KindReconciler: it asks STS who the credentials are, where there is one, and pins the
+// account.
 func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
 	users, err := r.ListUsers(ctx, p.Name)
 	if err != nil {
@@ -53,7 +55,8 @@ func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass
 	return err
 }
 
-// setThrottled sets the condition that names the services that are limited: their resources take longer, and nothing is wrong with them.
+// setThrottled sets the condition that names the services that are limited: their resources take longer, and nothing is
+// wrong with them.
 func (r Reconciler) setThrottled(p *v1alpha1.AWSProvider) {
 	services := r.Throttled(p.Status.AccountID)
 	if len(services) == 0 {
@@ -87,8 +90,8 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 	return session, nil
 }
 
-// setAuthenticated keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass (a
-// throttled or lost call) takes nothing from credentials that worked.
+// setAuthenticated keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass
+// (a throttled or lost call) takes nothing from credentials that worked.
 func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	c := metav1.Condition{
 		Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
@@ -119,7 +122,8 @@ func (r Reconciler) users(ctx context.Context, provider string) ([]string, error
 	return r.ListUsersUncached(ctx, provider)
 }
 
-// Finalize implements engine.KindReconciler: a provider goes when nothing uses it any more, and until then it keeps working.
+// Finalize implements engine.KindReconciler: a provider goes when nothing uses it any more, and until then it keeps
+// working.
 func (r Reconciler) Finalize(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
 	users, err := r.users(ctx, p.Name)
 	if err != nil {

@@ -33,11 +33,12 @@ func accountOf(s *cloud.Session) Account {
 	}{iam.NewFromConfig(s.ConfigFor(iam.ServiceID)), eks.NewFromConfig(s.ConfigFor(eks.ServiceID))}
 }
 
-// rightsAge is how old answers about rights of Pods may be. The passes that ask again are never at the same moment: see engine.Schedule.
+// rightsAge is how old answers about rights of Pods may be. The passes that ask again are never at the same moment: see
+// engine.Schedule.
 const rightsAge = time.Hour
 
-// checkRights asks, once an hour, whether what workloadIdentity names is there, and how much room there is. What it finds is in conditions of
-// its own: kinds that need no rights of Pods do not wait for them.
+// checkRights asks, once an hour, whether what workloadIdentity names is there, and how much room there is. What it
+// finds is in conditions of its own: kinds that need no rights of Pods do not wait for them.
 func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, session *cloud.Session, pass *engine.Pass) {
 	if !p.Spec.WorkloadIdentity.GivesRights() {
 		p.Status.WorkloadIdentity = nil
@@ -59,7 +60,8 @@ func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, se
 	r.setNearlyFull(p, look.clusterName, pass)
 }
 
-// rightsDue reports whether it is time to ask. What was not right is asked for in every pass, for somebody is about to put it right.
+// rightsDue reports whether it is time to ask. What was not right is asked for in every pass, for somebody is about to
+// put it right.
 func (r Reconciler) rightsDue(p *v1alpha1.AWSProvider) bool {
 	c, s := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady), p.Status.WorkloadIdentity
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != p.Generation || s == nil {
@@ -104,7 +106,8 @@ type cluster struct {
 	by                 string // whose identity asks, if it is another one's
 }
 
-// findCluster returns the EKS cluster of the Pods; nil if there is none, and what is wrong with the AWSProvider that is to name it is noted.
+// findCluster returns the EKS cluster of the Pods; nil if there is none, and what is wrong with the AWSProvider that is
+// to name it is noted.
 func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 	if l.want.Mode != v1alpha1.WorkloadIdentityPodIdentity {
 		return nil
@@ -188,7 +191,8 @@ func (l *rightsLook) askSummary(ctx context.Context) {
 	}
 }
 
-// note notes what an error means: that a permission or a thing is missing, that somebody must act on something else, or nothing.
+// note notes what an error means: that a permission or a thing is missing, that somebody must act on something else, or
+// nothing.
 func (l *rightsLook) note(action string, err error, missing bool, wrong string) {
 	wait, known := engine.AsWait(cloud.Explain(err))
 	switch {

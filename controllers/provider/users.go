@@ -24,8 +24,8 @@ type users struct {
 	kinds map[string]client.Object
 }
 
-// list returns what holds something at a provider, over all kinds: an object that only names one has nothing there, and must
-// not keep it from going.
+// list returns what holds something at a provider, over all kinds: an object that only names one has nothing there, and
+// must not keep it from going.
 func (u users) list(ctx context.Context, provider string) ([]string, error) {
 	var all []string
 	for name, proto := range u.kinds {

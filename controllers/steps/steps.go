@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Step is one stage of a longer piece of work on one object. Do and Undo are called again and again, so both must be safe to
-// repeat.
+// Step is one stage of a longer piece of work on one object. Do and Undo are called again and again, so both must be
+// safe to repeat.
 type Step struct {
 	// Name is the condition's type, and the row that the portal shows.
 	Name string
@@ -23,19 +23,19 @@ type Step struct {
 	Do func(ctx context.Context) (string, error)
 	// Undo takes back what Do made; nil where nothing is left behind.
 	Undo func(ctx context.Context) error
-	// Watches names an earlier step whose work this one only looks at. It runs as long as that one holds, whatever happens
-	// to the steps between. Empty: it runs when all steps before it hold.
+	// Watches names an earlier step whose work this one only looks at. It runs as long as that one holds, whatever
+	// happens to the steps between. Empty: it runs when all steps before it hold.
 	Watches string
-	// Unwanted says that the object does not ask for the step. It runs all the same, to take back what an earlier spec asked
-	// for, and has no condition.
+	// Unwanted says that the object does not ask for the step. It runs all the same, to take back what an earlier spec
+	// asked for, and has no condition.
 	Unwanted bool
 }
 
 // List is the whole work on one object, in order.
 type List []Step
 
-// Reconcile does every step on every pass, so that drift in an early one is found however far the object had come. After the
-// first that does not hold it only looks, and returns that one's error.
+// Reconcile does every step on every pass, so that drift in an early one is found however far the object had come.
+// After the first that does not hold it only looks, and returns that one's error.
 func (l List) Reconcile(ctx context.Context, obj engine.Object, pass *engine.Pass) error {
 	for i, s := range l {
 		text, err := s.Do(ctx)
@@ -75,8 +75,9 @@ func setCondition(s Step, pass *engine.Pass, text string, err error) {
 	}
 }
 
-// markRemaining sets the conditions of the steps after one that does not hold. Those that watch a step that holds observe. Of the
-// others, what held for this very spec is as it was left, and its condition stays; the rest is not known.
+// markRemaining sets the conditions of the steps after one that does not hold. Those that watch a step that holds
+// observe. Of the others, what held for this very spec is as it was left, and its condition stays; the rest is not
+// known.
 func (l List) markRemaining(ctx context.Context, at int, obj engine.Object, pass *engine.Pass, failed error) {
 	for _, s := range l[at+1:] {
 		switch {

@@ -114,7 +114,8 @@ func (p *pass) unbindCluster(ctx context.Context, name string) error {
 	return p.objects.Delete(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}})
 }
 
-// unbindTeam takes back what bindTeam gives. The garbage collector would not, where the kind goes along with the last Team.
+// unbindTeam takes back what bindTeam gives. The garbage collector would not, where the kind goes along with the last
+// Team.
 func (p *pass) unbindTeam(ctx context.Context) error {
 	if err := p.unbindCluster(ctx, teamRole(p.team.Name)); err != nil {
 		return err

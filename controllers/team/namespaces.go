@@ -82,7 +82,8 @@ func (p *pass) namespace(ctx context.Context, name string) error {
 	return p.mark(ctx, ns, labels, replaced(ns.Annotations, keptAnnotations, notes))
 }
 
-// whyNotOurs returns why a namespace that exists must be left alone. Its label is the consent: only admins can write it.
+// whyNotOurs returns why a namespace that exists must be left alone. Its label is the consent: only admins can write
+// it.
 func (p *pass) whyNotOurs(ns *metav1.PartialObjectMetadata) error {
 	owner, labelled := ns.Labels[v1alpha1.LabelTeam]
 	switch {
@@ -97,7 +98,8 @@ func (p *pass) whyNotOurs(ns *metav1.PartialObjectMetadata) error {
 		ns.Name, ns.Name, v1alpha1.LabelTeam, p.team.Name)
 }
 
-// marks returns the labels of the team's namespace, with those that it has from others, and the annotations that the team gives it.
+// marks returns the labels of the team's namespace, with those that it has from others, and the annotations that the
+// team gives it.
 func (p *pass) marks(name string, have map[string]string) (labels, notes map[string]string) {
 	spec := &p.team.Spec
 	level := strings.ToLower(string(spec.Isolation.PodSecurity))

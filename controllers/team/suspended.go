@@ -17,8 +17,8 @@ import (
 // onlyLooking are the ClusterRoles that leave everything as it is.
 var onlyLooking = []string{v1alpha1.TeamViewer.ClusterRole(), "view"}
 
-// suspended says what becomes of a team while it is suspended. RoleBindings that others made, such as one for a tool, are not the
-// Team's to change: those that may give more than looking are named.
+// suspended says what becomes of a team while it is suspended. RoleBindings that others made, such as one for a tool,
+// are not the Team's to change: those that may give more than looking are named.
 func (p *pass) suspended(ctx context.Context) (string, error) {
 	var all []string
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {
@@ -42,8 +42,8 @@ func (p *pass) suspended(ctx context.Context) (string, error) {
 	return words, err
 }
 
-// beside returns those to whom the RoleBinding may give more than looking, unless it is the Team's own. The platform's ServiceAccounts,
-// which act for users and tools, are not among them.
+// beside returns those to whom the RoleBinding may give more than looking, unless it is the Team's own. The platform's
+// ServiceAccounts, which act for users and tools, are not among them.
 func (p *pass) beside(b *rbacv1.RoleBinding) (who []string) {
 	if metav1.IsControlledBy(b, p.team) || b.RoleRef.Kind == "ClusterRole" && slices.Contains(onlyLooking, b.RoleRef.Name) {
 		return nil

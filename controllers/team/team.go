@@ -91,8 +91,8 @@ func (r Reconciler) count(ctx context.Context, t *v1alpha1.Team, kept []string) 
 	return nil
 }
 
-// Finalize implements engine.KindReconciler: a team goes when it has no resources any more. Its namespaces stay: Kubernetes
-// would delete everything in them, and much of that Portico does not know.
+// Finalize implements engine.KindReconciler: a team goes when it has no resources any more. Its namespaces stay:
+// Kubernetes would delete everything in them, and much of that Portico does not know.
 func (r Reconciler) Finalize(ctx context.Context, t *v1alpha1.Team, p *engine.Pass) error {
 	work, err := r.begin(ctx, t, p)
 	if err != nil {

@@ -128,8 +128,8 @@ func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.Objec
 	return slices.Compact(all), nil
 }
 
-// goesAlong reports whether an object belongs to the one that it names, and is deleted with it: a person's own user of a
-// database.
+// goesAlong reports whether an object belongs to the one that it names, and is deleted with it: a person's own user of
+// a database.
 func goesAlong(o client.Object, named Request) bool {
 	owner := metav1.GetControllerOf(o)
 	return owner != nil && owner.Kind == named.Kind && owner.Name == named.Name

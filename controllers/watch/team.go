@@ -42,7 +42,8 @@ func namespacesOf(t *v1alpha1.Team) []string {
 	return names
 }
 
-// TeamRulesChanged lets pass a Team that lets its namespaces request something else than before, and one that is new or gone.
+// TeamRulesChanged lets pass a Team that lets its namespaces request something else than before, and one that is new or
+// gone.
 func TeamRulesChanged() predicate.Predicate {
 	return Changed(func(was, is *v1alpha1.Team) bool {
 		return was.UID != is.UID || !equality.Semantic.DeepEqual(was.Spec.Guardrails, is.Spec.Guardrails) ||

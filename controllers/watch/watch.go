@@ -31,7 +31,8 @@ import (
 // ProviderIndex finds the resources of a provider in the cache.
 const ProviderIndex = "spec.providerRef.name"
 
-// ProviderOf returns the values of an object in ProviderIndex: its own AWSProvider, and any other that it has something at.
+// ProviderOf returns the values of an object in ProviderIndex: its own AWSProvider, and any other that it has something
+// at.
 func ProviderOf(obj client.Object) []string {
 	switch o := obj.(type) {
 	case external.Object:
@@ -59,8 +60,8 @@ func Index(ctx context.Context, mgr ctrl.Manager, obj client.Object, index strin
 	return nil
 }
 
-// Referrer is an object whose spec names others of its namespace. For each path that the annotation portico.dev/refers of its
-// CRD has, References returns what stands there.
+// Referrer is an object whose spec names others of its namespace. For each path that the annotation portico.dev/refers
+// of its CRD has, References returns what stands there.
 type Referrer interface {
 	client.Object
 	References() []v1alpha1.ObjectRef
@@ -99,7 +100,8 @@ func (r LocalRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
 	b.Watches(r.To, EnqueueNaming(mgr, r.From, r.To), builder.WithPredicates(UpdatesOnly(), r.When))
 }
 
-// EnqueueNaming wakes every object of proto's kind that names what changed, which is of the kind of named, in its own namespace.
+// EnqueueNaming wakes every object of proto's kind that names what changed, which is of the kind of named, in its own
+// namespace.
 func EnqueueNaming(mgr ctrl.Manager, proto Referrer, named client.Object) handler.EventHandler {
 	kind := KindOf(mgr, named)
 	return EnqueueMatching(mgr, proto, func(changed client.Object) client.ListOption {
@@ -153,7 +155,8 @@ func CredentialsChanged() predicate.Predicate {
 	}))
 }
 
-// NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose team or former UIDs are others.
+// NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose team or former UIDs are
+// others.
 func NamespaceChanged() predicate.Predicate {
 	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, Changed(func(was, is client.Object) bool {
 		return was.GetAnnotations()[v1alpha1.AnnotationFormerUID] != is.GetAnnotations()[v1alpha1.AnnotationFormerUID] ||
@@ -166,7 +169,8 @@ func EnqueueNamespace(mgr ctrl.Manager, proto client.Object) handler.EventHandle
 	return EnqueueMatching(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
 }
 
-// EnqueueMatching asks for a pass over the objects of proto's kind that chosen finds for what changed, and that all of only want.
+// EnqueueMatching asks for a pass over the objects of proto's kind that chosen finds for what changed, and that all of
+// only want.
 func EnqueueMatching(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption, only ...func(client.Object) bool) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		var all []reconcile.Request
@@ -194,7 +198,8 @@ func UpdatesOnly() predicate.Predicate {
 	}
 }
 
-// ProviderChanged lets pass a provider that is gone, starts or stops working, or is changed. One that is new is not checked yet.
+// ProviderChanged lets pass a provider that is gone, starts or stops working, or is changed. One that is new is not
+// checked yet.
 func ProviderChanged() predicate.Predicate {
 	return predicate.And(NotCreated(), Changed(func(was, is *v1alpha1.AWSProvider) bool {
 		return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)

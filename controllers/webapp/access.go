@@ -42,8 +42,9 @@ func (r *reconciliation) role() string {
 	return roleOf(r.app)
 }
 
-// ensureAccess gives the Pods the rights of their bindings, before those begin that are to use them: a Pod gets its credentials at its start. What
-// runs already is not held up by rights that it cannot get, and whoever looks at it learns which are missing.
+// ensureAccess gives the Pods the rights of their bindings, before those begin that are to use them: a Pod gets its
+// credentials at its start. What runs already is not held up by rights that it cannot get, and whoever looks at it
+// learns which are missing.
 func (r *reconciliation) ensureAccess(ctx context.Context, pass *engine.Pass) error {
 	var err error
 	if r.app.Status.AccessPolicy, err = access.Policy(r.grants); err != nil {
@@ -118,7 +119,8 @@ func (r *reconciliation) allBound(all []v1alpha1.AccessBindingResource) bool {
 	return true
 }
 
-// planAccess finds the AWSProvider by which rights are given, and tells what gets none. An application keeps the one that it has.
+// planAccess finds the AWSProvider by which rights are given, and tells what gets none. An application keeps the one
+// that it has.
 func (r *reconciliation) planAccess(ctx context.Context) (accessPlan, error) {
 	plan := accessPlan{provider: r.chooseProvider()}
 	if roleOf(r.app) != "" || plan.provider == "" {
@@ -147,8 +149,8 @@ func (r *reconciliation) planAccess(ctx context.Context) (accessPlan, error) {
 	return plan, nil
 }
 
-// chooseProvider returns the AWSProvider of what the application is bound to: the one by which it has rights, or else the first. Without any, such as
-// when all of it is gone, it stays.
+// chooseProvider returns the AWSProvider of what the application is bound to: the one by which it has rights, or else
+// the first. Without any, such as when all of it is gone, it stays.
 func (r *reconciliation) chooseProvider() (chosen string) {
 	for _, found := range r.found {
 		name := found.provider()
@@ -238,8 +240,8 @@ func accessBinding(app *v1alpha1.WebApp, plan accessPlan) map[string]any {
 	})
 }
 
-// accessChecksum changes with what running Pods would learn of late or never: they get credentials at their start, and those of EKS Pod Identity
-// hold the rights of that time. The role of a token (IRSA) has its rights itself.
+// accessChecksum changes with what running Pods would learn of late or never: they get credentials at their start, and
+// those of EKS Pod Identity hold the rights of that time. The role of a token (IRSA) has its rights itself.
 func accessChecksum(rights *v1alpha1.AccessBinding) string {
 	if rights == nil || rights.Status.Policy == "" {
 		return ""

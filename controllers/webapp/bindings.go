@@ -58,7 +58,8 @@ func (r *reconciliation) ensureBindings(ctx context.Context, pass *engine.Pass) 
 	return text, cmp.Or(err, rights)
 }
 
-// resolveBindings finds the connection details, and waits for what has none yet. Rights are of all that is there, whatever is waited for.
+// resolveBindings finds the connection details, and waits for what has none yet. Rights are of all that is there,
+// whatever is waited for.
 func (r *reconciliation) resolveBindings(ctx context.Context) (string, error) {
 	var first error
 	for _, b := range r.app.Spec.Bindings {
@@ -105,8 +106,8 @@ func collision(one, other v1alpha1.WebAppBinding, what, remedy string) error {
 	return engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the %s; give one of them another %s", one.Kind, one.Name, other.Kind, other.Name, what, remedy)
 }
 
-// readBinding returns one resource that has a Secret. The first rollout with it waits until the resource is Ready; later a resource
-// that is not Ready for a while holds nothing up, as long as its Secret is there.
+// readBinding returns one resource that has a Secret. The first rollout with it waits until the resource is Ready;
+// later a resource that is not Ready for a while holds nothing up, as long as its Secret is there.
 func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBinding) (found BoundResource, err error) {
 	found, err = r.Bound(ctx, b.Kind, r.app.Namespace, b.Name)
 	switch {

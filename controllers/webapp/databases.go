@@ -53,8 +53,9 @@ func (r *reconciliation) userNameOf(ctx context.Context, b v1alpha1.WebAppBindin
 	return userName(r.app, b), err
 }
 
-// bindUser gives the application a user of its own in a database, and returns the user's connection details. The first Pods with them wait until
-// the user is Ready; those that run with others, such as the master user's, run on until then.
+// bindUser gives the application a user of its own in a database, and returns the user's connection details. The first
+// Pods with them wait until the user is Ready; those that run with others, such as the master user's, run on until
+// then.
 func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding) (*v1alpha1.Binding, error) {
 	name, err := r.userNameOf(ctx, b)
 	if err != nil {
@@ -93,8 +94,8 @@ func (r *reconciliation) usesSecret(name string) bool {
 	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool { return s.Secret == name })
 }
 
-// dropUsers deletes the DatabaseUsers that no binding asks for any more, and whose details the Pods were not given last. It is called once no
-// older Pod is left.
+// dropUsers deletes the DatabaseUsers that no binding asks for any more, and whose details the Pods were not given
+// last. It is called once no older Pod is left.
 func (r *reconciliation) dropUsers(ctx context.Context) error {
 	all := &v1alpha1.DatabaseUserList{}
 	if err := r.Applier.Client.List(ctx, all, client.InNamespace(r.app.Namespace), client.MatchingLabels{v1alpha1.LabelWebApp: r.app.Name}); err != nil {

@@ -138,7 +138,8 @@ func TestTheUserIsDroppedOnceNoPodNeedsIt(t *testing.T) {
 	}
 }
 
-// One edit may take a database away and ask for what is not there yet: the Pods that run need their user until others take their place.
+// One edit may take a database away and ask for what is not there yet: the Pods that run need their user until others
+// take their place.
 func TestTheUserStaysWhileOtherBindingsAreWaitedFor(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
 	_ = l.sync()

@@ -49,7 +49,8 @@ func deployment(app *v1alpha1.WebApp, given projection) *appsac.DeploymentApplyC
 			WithSpec(podSpec(app, given))))
 }
 
-// podAnnotations returns nil where there is nothing to say, or every Pod would be replaced when a new one is thought of.
+// podAnnotations returns nil where there is nothing to say, or every Pod would be replaced when a new one is thought
+// of.
 func podAnnotations(app *v1alpha1.WebApp, given projection) map[string]string {
 	all := map[string]string{
 		annotationBindings:    given.checksum(),

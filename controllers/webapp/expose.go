@@ -34,8 +34,8 @@ type Routes struct {
 	Address func(ctx context.Context, namespace, name string) (Address, error)
 }
 
-// ensureRoute leads the hostname to the Service. It waits for nothing, so that a rollout is told however far the hostname is, and
-// takes the route away at once when it is not asked for any more.
+// ensureRoute leads the hostname to the Service. It waits for nothing, so that a rollout is told however far the
+// hostname is, and takes the route away at once when it is not asked for any more.
 func (r *reconciliation) ensureRoute(ctx context.Context) (string, error) {
 	off := r.Routes.DisabledReason()
 	if r.app.Spec.Expose == nil {
@@ -136,8 +136,8 @@ func (r *reconciliation) lookUpRoute(ctx context.Context, name string) (err erro
 	return nil
 }
 
-// url returns where the application can be reached. What has answered at its hostname stays there as long as the route and the
-// hostname do, whatever else fails; what nobody has looked at stays as it was.
+// url returns where the application can be reached. What has answered at its hostname stays there as long as the route
+// and the hostname do, whatever else fails; what nobody has looked at stays as it was.
 func (r *reconciliation) url(pass *engine.Pass) string {
 	if r.app.Spec.Expose != nil && !stepIs(pass, v1alpha1.StepRoute, metav1.ConditionFalse) {
 		status, reason, _ := pass.Condition(v1alpha1.StepExposed)

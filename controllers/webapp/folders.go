@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Where the files of bindings are, by the Service Binding Specification for Kubernetes: below what the variable says. Where the application
-// has none of that name, it is bindingRoot.
+// Where the files of bindings are, by the Service Binding Specification for Kubernetes: below what the variable says.
+// Where the application has none of that name, it is bindingRoot.
 const (
 	rootVariable = "SERVICE_BINDING_ROOT"
 	bindingRoot  = "/bindings"
@@ -29,7 +29,8 @@ func rootOf(app *v1alpha1.WebApp) string {
 	return bindingRoot
 }
 
-// checkRoot refuses a root where the files would be elsewhere than the application looks, or where nothing can be mounted.
+// checkRoot refuses a root where the files would be elsewhere than the application looks, or where nothing can be
+// mounted.
 func (r *reconciliation) checkRoot() error {
 	if len(r.given.folders) == 0 {
 		return nil
@@ -47,7 +48,8 @@ func (r *reconciliation) checkRoot() error {
 	return nil
 }
 
-// mountFolders mounts a volume for each folder: its files change with the Secret, and a key that comes later is there too.
+// mountFolders mounts a volume for each folder: its files change with the Secret, and a key that comes later is there
+// too.
 func mountFolders(pod *coreac.PodSpecApplyConfiguration, app *v1alpha1.WebApp, folders []folder) {
 	for _, f := range folders {
 		sum := sha256.Sum256([]byte(f.name))

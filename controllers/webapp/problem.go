@@ -13,9 +13,10 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// problem is why a rollout does not get on, from the deepest object that knows. Its text is stable: what changes from try
-// to try, such as a counter or a back-off, is left out, or every try would be a change of the status. What the application
-// wrote is left out too: it may hold anything, and whoever reads the status need not have the right to read its log.
+// problem is why a rollout does not get on, from the deepest object that knows. Its text is stable: what changes from
+// try to try, such as a counter or a back-off, is left out, or every try would be a change of the status. What the
+// application wrote is left out too: it may hold anything, and whoever reads the status need not have the right to read
+// its log.
 type problem struct {
 	reason  string
 	text    string // empty: nothing is known
@@ -112,7 +113,8 @@ func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 	return problem{}
 }
 
-// containerProblem follows the kubelet: waiting says why a container does not start, and the last run why it did not last.
+// containerProblem follows the kubelet: waiting says why a container does not start, and the last run why it did not
+// last.
 func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
 	if c.Ready {
 		return problem{}
@@ -145,11 +147,12 @@ func lastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// kubeletExitCodes are the exit codes of a process that the kubelet stops: it ends well, by SIGKILL or by SIGTERM. Why the kubelet
-// did so, the status does not say.
+// kubeletExitCodes are the exit codes of a process that the kubelet stops: it ends well, by SIGKILL or by SIGTERM. Why
+// the kubelet did so, the status does not say.
 var kubeletExitCodes = []int32{0, 137, 143}
 
-// neverStarted are the reasons of a container whose process the runtime could not start: its message is the runtime's own.
+// neverStarted are the reasons of a container whose process the runtime could not start: its message is the runtime's
+// own.
 var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
 func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
@@ -175,8 +178,8 @@ func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.Contai
 	return out
 }
 
-// probeProblem returns the problem of a container that runs and does not answer as it should. That alone stalls nothing: it may take its
-// time, and the Deployment's deadline tells when that is too long.
+// probeProblem returns the problem of a container that runs and does not answer as it should. That alone stalls
+// nothing: it may take its time, and the Deployment's deadline tells when that is too long.
 func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.WebAppSpec) problem {
 	if c.Name != containerName || c.Ready || c.State.Running == nil {
 		return problem{}

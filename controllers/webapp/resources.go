@@ -35,7 +35,8 @@ func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApply
 	return coreac.ResourceRequirements().WithRequests(rounded(request)).WithLimits(rounded(limit))
 }
 
-// rounded returns what the API server stores: it rounds up to thousandths, and would differ from what is declared for ever.
+// rounded returns what the API server stores: it rounds up to thousandths, and would differ from what is declared for
+// ever.
 func rounded(list corev1.ResourceList) corev1.ResourceList {
 	for name, q := range list {
 		q = q.DeepCopy()

@@ -13,8 +13,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// rollBack does what the annotation asks, once: it sets spec.image and takes the annotation away, in one write and under
-// the version that was read. What cannot be done is told and taken away too, so that it does not happen much later.
+// rollBack does what the annotation asks, once: it sets spec.image and takes the annotation away, in one write and
+// under the version that was read. What cannot be done is told and taken away too, so that it does not happen much
+// later.
 func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
 	wish, asked := app.Annotations[v1alpha1.AnnotationRollback]
 	if !asked {

@@ -85,7 +85,8 @@ func (s runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.Deplo
 	return nil
 }
 
-// report writes what runs into the status, however far the steps came. It speaks of what is there, not of what is asked.
+// report writes what runs into the status, however far the steps came. It speaks of what is there, not of what is
+// asked.
 func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 	state, err := r.observe(ctx)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// CachedObjects returns how the Kubernetes objects of WebApps are cached: the cache holds those that carry our label, and of Pods and ReplicaSets
-// no more than what is looked at.
+// CachedObjects returns how the Kubernetes objects of WebApps are cached: the cache holds those that carry our label,
+// and of Pods and ReplicaSets no more than what is looked at.
 func CachedObjects() map[client.Object]cache.ByObject {
 	ours := k8slabels.SelectorFromSet(k8slabels.Set{apply.Label: apply.LabelValue})
 	all := map[client.Object]cache.ByObject{

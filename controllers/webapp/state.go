@@ -126,8 +126,8 @@ func (s runtimeState) servingImage() string {
 	return ""
 }
 
-// revisions returns the history. A version that is not numbered yet is left out. before is what was known of it: the cluster does
-// not remember which versions served.
+// revisions returns the history. A version that is not numbered yet is left out. before is what was known of it: the
+// cluster does not remember which versions served.
 func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.WebAppRevision {
 	var all []v1alpha1.WebAppRevision
 	for i := range s.sets {
@@ -145,8 +145,8 @@ func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.Web
 	return all
 }
 
-// neverSeen reports whether no Pod of a version has been seen to serve. A version that goes back gets another number and
-// keeps its ReplicaSet. Only the newest one can be new to us: of older ones that we do not know, nothing is said.
+// neverSeen reports whether no Pod of a version has been seen to serve. A version that goes back gets another number
+// and keeps its ReplicaSet. Only the newest one can be new to us: of older ones that we do not know, nothing is said.
 func neverSeen(r v1alpha1.WebAppRevision, before []v1alpha1.WebAppRevision, newest bool) bool {
 	i := slices.IndexFunc(before, func(b v1alpha1.WebAppRevision) bool { return b.Image == r.Image && b.Created.Equal(&r.Created) })
 	if i < 0 {

@@ -18,7 +18,8 @@ The help of every command, as ` + "`portico COMMAND --help`" + ` shows it. This 
 // usage is the line of a help text that names its command, and what comes before the arguments and flags.
 var usage = regexp.MustCompile(`(?m)^  (portico(?: [a-z][a-z-]*)*)`)
 
-// commandLine writes docs/cli-reference.md of the help texts that the tests of cmd/portico hold to what the program says.
+// commandLine writes docs/cli-reference.md of the help texts that the tests of cmd/portico hold to what the program
+// says.
 func commandLine(root string) ([]byte, error) {
 	paths, err := filepath.Glob(filepath.Join(root, "cmd/portico/testdata/portico*.txt"))
 	if err != nil || len(paths) == 0 {

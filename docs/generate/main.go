@@ -1,4 +1,5 @@
-// Command generate writes the pages of docs that are made of what the code declares: metrics, reasons, the command line and the REST API.
+// Command generate writes the pages of docs that are made of what the code declares: metrics, reasons, the command line
+// and the REST API.
 package main
 
 import (

@@ -30,7 +30,8 @@ type reason struct {
 	kinds         []string // whose pages speak of it
 }
 
-// reasons writes docs/reasons.md. What a reason means stands beside its constant; for one of a single kind, in the table of the kind's page.
+// reasons writes docs/reasons.md. What a reason means stands beside its constant; for one of a single kind, in the
+// table of the kind's page.
 func reasons(root string) ([]byte, error) {
 	all, err := declared(filepath.Join(root, "api/v1alpha1"))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"path"
 )
 
-// Broken lists the links of the Markdown files of a tree, from its root, that lead nowhere: to no file, or to no heading of it. Links to
-// other sites are not followed.
+// Broken lists the links of the Markdown files of a tree, from its root, that lead nowhere: to no file, or to no
+// heading of it. Links to other sites are not followed.
 func Broken(tree fs.FS, files []string) ([]string, error) {
 	read := map[string]document{}
 	open := func(file string) (document, error) {

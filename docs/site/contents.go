@@ -14,8 +14,8 @@ type Group struct {
 	Entries []Entry
 }
 
-// contents is the navigation, in the order of reading. Pages in a folder whose README.md is here are found on that page. Kinds have the names that
-// the portal gives them, with that of Kubernetes.
+// contents is the navigation, in the order of reading. Pages in a folder whose README.md is here are found on that
+// page. Kinds have the names that the portal gives them, with that of Kubernetes.
 var contents = []Group{
 	{"Start", []Entry{{"", "Documentation"}, {"getting-started", "Getting started"}, {"concepts", "Concepts"}, {"glossary", "Glossary"}}},
 	{"For teams", []Entry{{"user-guide", "User guide"}, {"troubleshooting", "Troubleshooting"}, {"gitops", "Argo CD and Flux"}}},
@@ -64,7 +64,8 @@ var contents = []Group{
 	}},
 }
 
-// keyOf returns the key of a file below docs: "user-guide", "kinds/s3bucket", "adr" for adr/README.md, "" for README.md.
+// keyOf returns the key of a file below docs: "user-guide", "kinds/s3bucket", "adr" for adr/README.md, "" for
+// README.md.
 func keyOf(file string) string {
 	key := strings.TrimSuffix(file, ".md")
 	if path.Base(key) != "README" {

@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// elements renders what pages need otherwise than goldmark does: tables and code that a keyboard can scroll, and no HTML of the text
-// but line breaks.
+// elements renders what pages need otherwise than goldmark does: tables and code that a keyboard can scroll, and no
+// HTML of the text but line breaks.
 type elements struct{}
 
 // RegisterFuncs names the renderers.

@@ -17,7 +17,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markup reads Markdown as GitHub does, and writes what the portal's Content-Security-Policy takes: no styles in attributes.
+// markup reads Markdown as GitHub does, and writes what the portal's Content-Security-Policy takes: no styles in
+// attributes.
 var markup = goldmark.New(
 	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),

@@ -1,4 +1,5 @@
-// Package site turns the Markdown of docs into pages, for the portal and for files. What is linked is checked on the way.
+// Package site turns the Markdown of docs into pages, for the portal and for files. What is linked is checked on the
+// way.
 package site
 
 import (
@@ -34,7 +35,8 @@ type Page struct {
 // Heading is a heading of the second level.
 type Heading struct{ ID, Text string }
 
-// New renders the pages of files, which is the folder docs. href returns the address of the page to in a link on the page from.
+// New renders the pages of files, which is the folder docs. href returns the address of the page to in a link on the
+// page from.
 func New(files fs.FS, href func(from, to string) string) (*Site, error) {
 	names, err := markdown(files)
 	if err != nil {

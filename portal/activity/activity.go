@@ -1,7 +1,9 @@
-// Package activity tells a team what people and tools did through the portal: as Events of Kubernetes about the objects, which
-// everybody sees who may list events there, in the portal as with kubectl describe, for as long as the cluster keeps Events.
+// Package activity tells a team what people and tools did through the portal: as Events of Kubernetes about the
+// objects, which everybody sees who may list events there, in the portal as with kubectl describe, for as long as the
+// cluster keeps Events.
 //
-// It is no audit log: it is bounded, it may miss something, and it does not tell what was refused. Events have no values of fields.
+// It is no audit log: it is bounded, it may miss something, and it does not tell what was refused. Events have no
+// values of fields.
 package activity
 
 import (
@@ -11,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Controller is what these Events name as their reportingController. The policy portico-activity lets nobody but the portal write such
-// ones, and the portal no others.
+// Controller is what these Events name as their reportingController. The policy portico-activity lets nobody but the
+// portal write such ones, and the portal no others.
 const Controller = "portico.dev/portal"
 
 // The annotations of these Events, which say who did it.

@@ -21,7 +21,8 @@ func Deletes() []Deed { return []Deed{{Deleted, "deleted it"}} }
 // ReadsLog returns what reading the log of a Pod is called.
 func ReadsLog(pod string) []Deed { return []Deed{{LogsRead, "read the log of Pod " + pod}} }
 
-// Changes returns what became another than it was in what users write of an object, the first of two versions being the older.
+// Changes returns what became another than it was in what users write of an object, the first of two versions being the
+// older.
 func Changes(was, is *unstructured.Unstructured) []Deed {
 	if was == nil || is == nil {
 		return nil
@@ -76,7 +77,8 @@ func Patches(patch map[string]any) []Deed {
 	return deeds(parts, notes)
 }
 
-// part names what a path is of: the field of the spec, labels or annotations. Names below that are users' own, and may say anything.
+// part names what a path is of: the field of the spec, labels or annotations. Names below that are users' own, and may
+// say anything.
 func part(path []string) string {
 	switch {
 	case len(path) > 1 && path[0] == "metadata":

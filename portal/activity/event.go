@@ -54,7 +54,8 @@ func (e entry) note() string {
 	return who + " " + cut(e.deed.Words, longestWords) + "."
 }
 
-// nameOf returns what the identity provider calls the user, on one line. The e-mail address is not for everybody who may list events.
+// nameOf returns what the identity provider calls the user, on one line. The e-mail address is not for everybody who
+// may list events.
 func nameOf(id auth.Identity) string {
 	return strings.TrimSpace(cut(podlogs.CleanLine(id.Name), longestName))
 }

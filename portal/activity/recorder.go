@@ -37,7 +37,8 @@ const (
 	lastWrites   = 2 * time.Second
 )
 
-// Recorder writes Events in the background: nobody waits for them, and nothing fails for want of them. nil records nothing.
+// Recorder writes Events in the background: nobody waits for them, and nothing fails for want of them. nil records
+// nothing.
 type Recorder struct {
 	events   eventsclient.EventsGetter
 	instance string
@@ -182,7 +183,8 @@ func (r *Recorder) forget(e entry) {
 	}
 }
 
-// failed says so once, until it works again. A namespace that is being deleted takes no Events: nobody would look for them.
+// failed says so once, until it works again. A namespace that is being deleted takes no Events: nobody would look for
+// them.
 func (r *Recorder) failed(err error) {
 	count(failed)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err) {

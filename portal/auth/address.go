@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Address notes from which address a request comes, if the proxies in front of the portal are known: theirs is the last word
-// of X-Forwarded-For that is not of one of them. Without proxies nothing is noted, for all may seem to come from one. It
-// must see the header before StripHeaders.
+// Address notes from which address a request comes, if the proxies in front of the portal are known: theirs is the last
+// word of X-Forwarded-For that is not of one of them. Without proxies nothing is noted, for all may seem to come from
+// one. It must see the header before StripHeaders.
 func Address(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if len(proxies) == 0 {
@@ -23,8 +23,8 @@ func Address(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	}
 }
 
-// AddressOf returns the client's address as rate limits count it: an IPv4 address, or the network of an IPv6 client, because one
-// client has more IPv6 addresses than could be counted. It returns "" if the address is not known.
+// AddressOf returns the client's address as rate limits count it: an IPv4 address, or the network of an IPv6 client,
+// because one client has more IPv6 addresses than could be counted. It returns "" if the address is not known.
 func AddressOf(ctx context.Context) string {
 	address, _ := ctx.Value(addressKey).(string)
 	return address
@@ -33,8 +33,8 @@ func AddressOf(ctx context.Context) string {
 // ipv6Client is how much of an IPv6 address is a client's network.
 const ipv6Client = 64
 
-// client goes back from the connection through the proxies that are trusted, to the first address that is not one of them.
-// What cannot be read was not written by a proxy of ours: the one that passed it on is the client then.
+// client goes back from the connection through the proxies that are trusted, to the first address that is not one of
+// them. What cannot be read was not written by a proxy of ours: the one that passed it on is the client then.
 func client(r *http.Request, proxies []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // maxAnswer bounds what is told of the provider's words.
 const maxAnswer = identity.Longest
 
-// AnswerError is what the identity provider answered in place of what it was asked for. Where it may be another answer in a
-// moment, a *ProviderError is around it.
+// AnswerError is what the identity provider answered in place of what it was asked for. Where it may be another answer
+// in a moment, a *ProviderError is around it.
 type AnswerError struct {
 	Doing  string
 	Status int    // of HTTP; 0 if the browser brought the answer
@@ -132,8 +132,8 @@ func answered(e *AnswerError) error {
 	return e
 }
 
-// asking wraps an error of a request to the token endpoint; doing says what was tried. Of the provider's answer it keeps only the
-// error's code and description, with the given secrets hidden.
+// asking wraps an error of a request to the token endpoint; doing says what was tried. Of the provider's answer it
+// keeps only the error's code and description, with the given secrets hidden.
 func asking(doing string, err error, secrets ...string) error {
 	hide := func(s string) string {
 		for _, secret := range secrets {

@@ -24,8 +24,8 @@ func (s *site) answers(status int, answer map[string]any) {
 	s.issuer.Refusal = func(string) (int, map[string]any) { return status, answer }
 }
 
-// TestTheProvidersAnswerIsTold: what it says when the browser comes back, and at its token endpoint. Keycloak said the third to a
-// user without its role offline_access; AADSTS are Entra's.
+// TestTheProvidersAnswerIsTold: what it says when the browser comes back, and at its token endpoint. Keycloak said the
+// third to a user without its role offline_access; AADSTS are Entra's.
 func TestTheProvidersAnswerIsTold(t *testing.T) {
 	for _, c := range []struct {
 		reason  string

@@ -56,8 +56,8 @@ type notes struct {
 	noLog   bool // that a log could not be read was told
 }
 
-// Attempt puts on the record of the request what it is about to do. If it is refused before that is noted by NoteWrite, the
-// log says so; the status of the answer tells its outcome.
+// Attempt puts on the record of the request what it is about to do. If it is refused before that is noted by NoteWrite,
+// the log says so; the status of the answer tells its outcome.
 func Attempt(ctx context.Context, w Write) {
 	if rec := recordOf(ctx); rec != nil {
 		rec.notes.mu.Lock()
@@ -79,8 +79,9 @@ func NoteWrite(ctx context.Context, w Write) {
 	}
 }
 
-// NoteDenied puts d on the record of the request, which is logged when the request ends: once, however often it is noted. It is
-// for what the request itself came to nothing for, and not for each right that merely decides what a page shows.
+// NoteDenied puts d on the record of the request, which is logged when the request ends: once, however often it is
+// noted. It is for what the request itself came to nothing for, and not for each right that merely decides what a page
+// shows.
 func NoteDenied(ctx context.Context, d Denial) {
 	rec := recordOf(ctx)
 	if rec == nil {
@@ -104,7 +105,8 @@ func (d Denial) of(w Write) bool {
 	return w.Outcome == Forbidden && d.Namespace == w.Namespace
 }
 
-// done returns the writes of the request or, if it made none and failed, the attempt with the outcome that status tells.
+// done returns the writes of the request or, if it made none and failed, the attempt with the outcome that status
+// tells.
 func (n *notes) done(status int) []Write {
 	if len(n.writes) > 0 || n.attempt == nil || status < http.StatusBadRequest {
 		return n.writes
@@ -126,7 +128,8 @@ func (n *notes) done(status int) []Write {
 	return []Write{w}
 }
 
-// audit logs a line for each write, and for each denial that is not why a write was forbidden. status is that of the answer.
+// audit logs a line for each write, and for each denial that is not why a write was forbidden. status is that of the
+// answer.
 func (rec *record) audit(ctx context.Context, status int) {
 	rec.notes.mu.Lock()
 	defer rec.notes.mu.Unlock()

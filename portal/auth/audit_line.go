@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// line is one line of the audit log, whatever it tells of; docs/audit.md lists the fields. It has no content of what it is about.
+// line is one line of the audit log, whatever it tells of; docs/audit.md lists the fields. It has no content of what it
+// is about.
 type line struct {
 	event                           string // the message: write, denied, log-read, log-read-ended, sign-in, sign-out
 	verb, resource, namespace, name string
@@ -16,8 +17,8 @@ type line struct {
 	outcome                         Outcome
 	denied                          bool
 	reason                          string // in a word; "" where the outcome says all
-	// auditID is by what the API server's own audit log has the request that decided; of several that were sent for one write, the
-	// last. "" if the API server was not asked.
+	// auditID is by what the API server's own audit log has the request that decided; of several that were sent for one
+	// write, the last. "" if the API server was not asked.
 	auditID string
 }
 
@@ -50,8 +51,8 @@ func (rec *record) tell(ctx context.Context, l line) {
 	rec.log.LogAttrs(ctx, slog.LevelInfo, l.event, append(all, known(rec.actor)...)...)
 }
 
-// known returns the names by which people know the user, for the log only. Rights go by the username: a provider may let anybody
-// choose these names.
+// known returns the names by which people know the user, for the log only. Rights go by the username: a provider may
+// let anybody choose these names.
 func known(id Identity) (out []slog.Attr) {
 	if id.ServiceAccount {
 		return nil
@@ -75,8 +76,8 @@ type LogRead struct {
 	AuditID                   string // see line
 }
 
-// NoteLogRead logs that a log is read, when that begins, or why it is not: of a request that waits for a log, once. Whoever follows one
-// calls the function that is returned at the end, which logs how long it took.
+// NoteLogRead logs that a log is read, when that begins, or why it is not: of a request that waits for a log, once.
+// Whoever follows one calls the function that is returned at the end, which logs how long it took.
 func NoteLogRead(ctx context.Context, l LogRead) (ended func()) {
 	rec := recordOf(ctx)
 	if rec == nil || l.Outcome != Done && rec.notes.toldNoLog() {
@@ -114,8 +115,8 @@ const (
 	signOut = "sign-out"
 )
 
-// noteSession logs what became of a sign-in, a renewal, a confirmation or a sign-out. subject is who it is about at the identity provider, if the request
-// is the provider's and not the user's.
+// noteSession logs what became of a sign-in, a renewal, a confirmation or a sign-out. subject is who it is about at the
+// identity provider, if the request is the provider's and not the user's.
 func noteSession(ctx context.Context, verb, subject string, outcome Outcome, reason string) {
 	rec := recordOf(ctx)
 	if rec == nil {

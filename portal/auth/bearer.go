@@ -24,8 +24,8 @@ const (
 	bearerTTL = 10 * time.Second
 	// maxToken bounds what is decoded before anything is verified.
 	maxToken = 16 << 10
-	// refusedTTL is how long a token that is nobody's is refused without asking again. A Pod that was made a moment ago may
-	// not be known yet to who reviews its token.
+	// refusedTTL is how long a token that is nobody's is refused without asking again. A Pod that was made a moment ago
+	// may not be known yet to who reviews its token.
 	refusedTTL = 5 * time.Second
 	// reviews a second, and at once: new tokens must not become a flood on the API server. Only those count that
 	// Kubernetes has signed, for this portal.
@@ -62,7 +62,8 @@ type caller struct {
 	reviewed bool
 }
 
-// NewBearer takes tokens of the provider for the configured audiences, unless they began in revoked sessions, and of ServiceAccounts.
+// NewBearer takes tokens of the provider for the configured audiences, unless they began in revoked sessions, and of
+// ServiceAccounts.
 func NewBearer(p *Provider, reviewer TokenReviewer, revoked Revocations, c clock.PassiveClock, log *slog.Logger) *Bearer {
 	return &Bearer{
 		provider: p, reviewer: reviewer, revoked: revoked, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
@@ -143,8 +144,8 @@ func (b *Bearer) counts(c caller) error {
 	return nil
 }
 
-// alive returns nil while the token is valid, else errEnded. It asks Kubernetes about its own tokens each time; when Kubernetes
-// does not answer, the token stays valid until it expires.
+// alive returns nil while the token is valid, else errEnded. It asks Kubernetes about its own tokens each time; when
+// Kubernetes does not answer, the token stays valid until it expires.
 func (b *Bearer) alive(ctx context.Context, c caller, token string) error {
 	if !c.expires.IsZero() && !b.now().Before(c.expires) {
 		return errEnded

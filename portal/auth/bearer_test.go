@@ -224,8 +224,8 @@ func TestBearerSaysWhenNobodyCanBeAsked(t *testing.T) {
 	}
 }
 
-// TestUnknownTokensSpendLittle: nobody is asked about a token of a foreign issuer, nor twice about one that was refused, and no
-// client spends what others need.
+// TestUnknownTokensSpendLittle: nobody is asked about a token of a foreign issuer, nor twice about one that was
+// refused, and no client spends what others need.
 func TestUnknownTokensSpendLittle(t *testing.T) {
 	g := newGate(t)
 	ours := func(n int) string {

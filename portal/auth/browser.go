@@ -39,7 +39,8 @@ type Browser struct {
 
 // Pages are what signing in and out shows.
 type Pages interface {
-	// SignIn is the page for visitors; href is where signing in begins, and why the ending of their session, if they had one.
+	// SignIn is the page for visitors; href is where signing in begins, and why the ending of their session, if they
+	// had one.
 	SignIn(w http.ResponseWriter, r *http.Request, href string, why Ending)
 	// SignedOut is the page after signing out; endSession is where the identity provider ends its own session, or "".
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
@@ -122,8 +123,8 @@ func (b *Browser) lasting(s session) func() error {
 // errNotLoaded means that nobody knows yet which sessions were revoked.
 var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
 
-// current returns the request's session, its groups verified lately, and renews the cookie when that is due. Beside an error it
-// returns the session as it was, if there was one.
+// current returns the request's session, its groups verified lately, and renews the cookie when that is due. Beside an
+// error it returns the session as it was, if there was one.
 func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, error) {
 	s, err := b.readSession(r)
 	if (err == nil || endingOf(err) == Lapsed) && !b.revoked.Loaded() {
@@ -163,9 +164,9 @@ func (b *Browser) keepRefresh(w http.ResponseWriter, r *http.Request, s, fresh s
 // renewPause is how long after a renewal a session must have lasted before it is renewed on the way of a page.
 const renewPause = 10 * time.Second
 
-// toSignIn sends pages to sign in, and answers 401 to requests whose redirect nobody would see: those of htmx, streams, and
-// writes, whose body a redirect would lose. A session that lapsed is renewed on the way of a page, without a word if the
-// identity provider still knows the user. The cookie of one that ended stays, for each open page to say why.
+// toSignIn sends pages to sign in, and answers 401 to requests whose redirect nobody would see: those of htmx, streams,
+// and writes, whose body a redirect would lose. A session that lapsed is renewed on the way of a page, without a word
+// if the identity provider still knows the user. The cookie of one that ended stays, for each open page to say why.
 func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, cause error) {
 	why := endingOf(cause)
 	if !errors.Is(cause, errNoSession) {
@@ -205,8 +206,8 @@ func isStream(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// isUse reports whether the request shows that somebody is there. A stream does not, and neither does a page that its own script
-// reloads: browsers mark the pages that a user asked for.
+// isUse reports whether the request shows that somebody is there. A stream does not, and neither does a page that its
+// own script reloads: browsers mark the pages that a user asked for.
 func isUse(r *http.Request) bool {
 	return !isStream(r) && (r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-User") == "?1")
 }
@@ -221,8 +222,8 @@ func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
 	b.pages.SignIn(w, r, withReturn(LoginPath, back), ending(r.URL.Query().Get("why")))
 }
 
-// signInAgain returns the address of the sign-in page for somebody whose session ended: why is shown there, and back is where the
-// browser goes afterwards.
+// signInAgain returns the address of the sign-in page for somebody whose session ended: why is shown there, and back is
+// where the browser goes afterwards.
 func signInAgain(back string, why Ending) string {
 	to := withReturn(SignInPath, back)
 	if why != NoSession {
@@ -235,8 +236,8 @@ func withReturn(path, back string) string {
 	return path + "?" + url.Values{"return_to": {localPath(back)}}.Encode()
 }
 
-// Alive returns nil while the session or the token of the request is valid. Handlers that last, such as streams, must call it now
-// and then, and end when it returns an error.
+// Alive returns nil while the session or the token of the request is valid. Handlers that last, such as streams, must
+// call it now and then, and end when it returns an error.
 func Alive(ctx context.Context) error {
 	check, ok := ctx.Value(sessionKey).(func() error)
 	if !ok {

@@ -20,14 +20,15 @@ type Config struct {
 	PublicURL     string // where browsers reach the portal, scheme and host only
 	UsernameClaim string // sub, or one that RoleBindings name people by
 	GroupsClaim   string // usually groups; it may be a path, as realm_access.roles
-	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in the settings.
+	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in
+	// the settings.
 	GroupsOptional bool
 	Scopes         []string // what signing in asks for; empty: DefaultScopes, as far as the provider lists them
 	AuthMethod     string   // client_secret_basic or client_secret_post; empty: as the provider says
 	// ConfirmPrompt is the prompt of a fresh sign-in: login or select_account; empty: none.
 	ConfirmPrompt string
-	// PostLogoutRedirect has the provider's sign-out page send browsers back here; without being told that address beforehand
-	// most refuse it.
+	// PostLogoutRedirect has the provider's sign-out page send browsers back here; without being told that address
+	// beforehand most refuse it.
 	PostLogoutRedirect bool
 	Prefix             string   // in front of usernames and groups; the API server's own must be the same
 	Audiences          []string // of which one must be in a bearer token

@@ -14,13 +14,14 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// What people do with Secrets takes their own token of a sign-in of a moment ago. The session has none: its user signs in again for it, and
-// the token is kept for as long as it counts, in cookies that only this session opens.
+// What people do with Secrets takes their own token of a sign-in of a moment ago. The session has none: its user signs
+// in again for it, and the token is kept for as long as it counts, in cookies that only this session opens.
 
 const (
 	// confirmedCookie begins the names of the cookies that hold the token; a number from 1 follows.
 	confirmedCookie = "__Host-portico-confirmed-"
-	// clockSlack is how much sooner the portal forgets a token than the operator: nobody is to fill in a form for nothing.
+	// clockSlack is how much sooner the portal forgets a token than the operator: nobody is to fill in a form for
+	// nothing.
 	clockSlack = 5 * time.Second
 )
 
@@ -52,7 +53,8 @@ func ConfirmedUntil(ctx context.Context) time.Time {
 	return until
 }
 
-// WithConfirmation returns a context for a request of a browser with the token of a fresh sign-in, that counts until then.
+// WithConfirmation returns a context for a request of a browser with the token of a fresh sign-in, that counts until
+// then.
 func WithConfirmation(ctx context.Context, token string, until time.Time) context.Context {
 	return context.WithValue(WithToken(ctx, token), untilKey, until)
 }
@@ -66,8 +68,8 @@ func (b *Browser) withConfirmation(ctx context.Context, r *http.Request, s sessi
 	return WithConfirmation(ctx, c.Token, time.Unix(c.Until, 0))
 }
 
-// Confirm sends the user of a session to sign in again, and then back to the page that asks for it. From pages of others it leads to that
-// page first, which says what for.
+// Confirm sends the user of a session to sign in again, and then back to the page that asks for it. From pages of
+// others it leads to that page first, which says what for.
 func (b *Browser) Confirm(w http.ResponseWriter, r *http.Request) {
 	back := localPath(r.URL.Query().Get("return_to"))
 	from := r.Header.Get("Sec-Fetch-Site")
@@ -80,7 +82,8 @@ func (b *Browser) Confirm(w http.ResponseWriter, r *http.Request) {
 	b.toProvider(w, r, login{ReturnTo: back, Confirms: s.key(), Hint: s.Hint})
 }
 
-// confirm takes the identity provider's answer: the token is kept if it is of a fresh sign-in of the session's user. The session stays as it is.
+// confirm takes the identity provider's answer: the token is kept if it is of a fresh sign-in of the session's user.
+// The session stays as it is.
 func (b *Browser) confirm(w http.ResponseWriter, r *http.Request, l login) {
 	s, err := b.readSession(r)
 	if err != nil || s.key() != l.Confirms { // the page leads to sign in, or asks for it again
@@ -191,7 +194,8 @@ const maxConfirmation = 2 * maxToken
 // confirmedPurpose seals a token for one session: that of another does not open.
 func (s session) confirmedPurpose() string { return confirmedCookie + s.ID }
 
-// withoutRefresh returns the scopes without the one that asks for a refresh token: the session has its own, and some providers keep one only.
+// withoutRefresh returns the scopes without the one that asks for a refresh token: the session has its own, and some
+// providers keep one only.
 func withoutRefresh(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return s == oidc.ScopeOfflineAccess })
 }

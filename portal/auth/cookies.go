@@ -13,20 +13,22 @@ import (
 
 const (
 	sessionCookie = "__Host-portico"
-	// groupsCookie begins the names of the cookies that groups have when there is no room for them in the session's own. A number
-	// from 1 follows.
+	// groupsCookie begins the names of the cookies that groups have when there is no room for them in the session's
+	// own. A number from 1 follows.
 	groupsCookie = "__Host-portico-groups-"
 	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
 	maxCookie = 3500
 	// maxWithToken bounds a session that keeps its ID token: without it fewer proxies find an answer's header too long.
 	maxWithToken = 2600
-	// maxGroupCookies bounds what each request brings, to some 14 KB. The 200 groups that Entra ID puts in a token, as IDs, take two.
+	// maxGroupCookies bounds what each request brings, to some 14 KB. The 200 groups that Entra ID puts in a token, as
+	// IDs, take two.
 	maxGroupCookies = maxParts
 	// maxParts is how many cookies one thing is cut into at the most.
 	maxParts = 3
 	// maxSaid bounds names and IDs of a session, which could take little room when they are packed, too.
 	maxSaid = 2500
-	// maxGroupsText bounds groups that take little room when they are packed: each request to Kubernetes carries them unpacked.
+	// maxGroupsText bounds groups that take little room when they are packed: each request to Kubernetes carries them
+	// unpacked.
 	maxGroupsText = 64 << 10
 )
 
@@ -34,15 +36,16 @@ const (
 type apart struct {
 	// Cookies is how many they are.
 	Cookies int `json:"n"`
-	// Sum is of what they hold: two answers that come at once must not leave the session of one with the groups of the other.
+	// Sum is of what they hold: two answers that come at once must not leave the session of one with the groups of the
+	// other.
 	Sum string `json:"h"`
 }
 
 // errGroupsGone makes the portal ask the identity provider for the groups again, without the user.
 var errGroupsGone = &endedError{Lapsed, "the cookies of its groups are not there, or of another answer"}
 
-// readSession opens the request's cookies. It returns errNoSession without one that we sealed. With any other error the session
-// is the one that has ended.
+// readSession opens the request's cookies. It returns errNoSession without one that we sealed. With any other error the
+// session is the one that has ended.
 func (b *Browser) readSession(r *http.Request) (session, error) {
 	cookies := r.CookiesNamed(sessionCookie)
 	if len(cookies) != 1 {
@@ -66,9 +69,9 @@ func (b *Browser) readSession(r *http.Request) (session, error) {
 	return s, nil
 }
 
-// writeSession sets the session's cookies. It returns an error for a session that browsers would silently drop. Groups without
-// room get cookies of their own; a refresh token without room is left out: the session is renewed without a word when its ID
-// token ends.
+// writeSession sets the session's cookies. It returns an error for a session that browsers would silently drop. Groups
+// without room get cookies of their own; a refresh token without room is left out: the session is renewed without a
+// word when its ID token ends.
 func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session) error {
 	known, refresh := s.Apart, s.Refresh
 	s, packed, err := fit(s)
@@ -136,7 +139,8 @@ func writeGroups(w http.ResponseWriter, r *http.Request, sealed string, life tim
 	writeParts(w, r, groupsCookie, sealed, life)
 }
 
-// writeParts sets the cookies of what is sealed, whose names begin so, and clears those that the request brought and nobody needs any more.
+// writeParts sets the cookies of what is sealed, whose names begin so, and clears those that the request brought and
+// nobody needs any more.
 func writeParts(w http.ResponseWriter, r *http.Request, prefix, sealed string, life time.Duration) {
 	for i := 1; i <= maxParts; i++ {
 		name := prefix + strconv.Itoa(i)

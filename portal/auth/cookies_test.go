@@ -36,8 +36,8 @@ func groupCookies(cookies jar) (n int) {
 
 func inGroups(groups []string) string { return "oidc:alice oidc:" + strings.Join(groups, ",oidc:") }
 
-// withGroups signs in as somebody who is in 200 groups, which is what Entra ID puts in a token at most, with a refresh token as
-// long as its ones.
+// withGroups signs in as somebody who is in 200 groups, which is what Entra ID puts in a token at most, with a refresh
+// token as long as its ones.
 func withGroups(t *testing.T) (*site, jar, []string) {
 	t.Helper()
 	s, cookies, groups := newSite(t), jar{}, groupIDs(200)

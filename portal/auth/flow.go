@@ -49,8 +49,8 @@ type login struct {
 	Confirms string `json:"f,omitempty"` // key of the session whose user it confirms, if the provider asks the user again
 }
 
-// cookie returns the name of the cookie that holds the sign-in with this state. The state is hashed because one that comes back
-// from a browser may hold any characters.
+// cookie returns the name of the cookie that holds the sign-in with this state. The state is hashed because one that
+// comes back from a browser may hold any characters.
 func (l login) cookie() string {
 	h := sha256.Sum256([]byte(l.State))
 	return loginCookie + hex.EncodeToString(h[:8])
@@ -77,8 +77,8 @@ func (u *usedStates) use(state string) bool {
 	return true
 }
 
-// Login sends the browser to the identity provider. It changes nothing but a short-lived cookie. From pages of others it leads to
-// our own first: else they could sign people in again and again.
+// Login sends the browser to the identity provider. It changes nothing but a short-lived cookie. From pages of others
+// it leads to our own first: else they could sign people in again and again.
 func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 	back := localPath(r.URL.Query().Get("return_to"))
 	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" || from == "same-site" {
@@ -88,8 +88,8 @@ func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 	b.toProvider(w, r, login{ReturnTo: back})
 }
 
-// toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session, and must ask if it confirms
-// who that is.
+// toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session, and must
+// ask if it confirms who that is.
 func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	oauth, err := b.provider.client(r.Context())
 	if err == nil {

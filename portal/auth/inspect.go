@@ -32,8 +32,9 @@ type inspector struct {
 	problems []string
 }
 
-// Inspect asks the identity provider for its settings and keys, and writes for people what signing in would ask for and make of
-// the token. It returns how many problems it found. Neither the client's secret nor the token, or its signature, is written.
+// Inspect asks the identity provider for its settings and keys, and writes for people what signing in would ask for and
+// make of the token. It returns how many problems it found. Neither the client's secret nor the token, or its
+// signature, is written.
 func Inspect(ctx context.Context, out io.Writer, what Inspection) (problems int, err error) {
 	i := &inspector{Inspection: what, provider: newProvider(what.Config, what.Now), out: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
 	i.settings()

@@ -10,8 +10,9 @@ import (
 const (
 	// shortestIdle keeps a session from ending while somebody reads a page.
 	shortestIdle = time.Minute
-	// LongestSession is how long a revocation is remembered, whatever replicas are told now or after a restart: a copy of a
-	// cookie must not come to life again. No bearer token of a person counts for longer after it was issued, either.
+	// LongestSession is how long a revocation is remembered, whatever replicas are told now or after a restart: a copy
+	// of a cookie must not come to life again. No bearer token of a person counts for longer after it was issued,
+	// either.
 	LongestSession = 24 * time.Hour
 	// touchEvery is how often use is noted at most, for it means a new cookie.
 	touchEvery = time.Minute
@@ -77,8 +78,8 @@ func userHash(subject string) string { return hashOf("user", subject, 8) }
 // unnamedHash stands for those sessions of a user of which the provider never told a name.
 func unnamedHash(subject string) string { return hashOf("unnamed", subject, 8) }
 
-// sidRef names a session by the provider's name for it. Each is filed with its user, so that many sign-outs of one end nobody
-// else's session; or by itself, if the logout token does not say whose it is.
+// sidRef names a session by the provider's name for it. Each is filed with its user, so that many sign-outs of one end
+// nobody else's session; or by itself, if the logout token does not say whose it is.
 func sidRef(sid, subject string, began time.Time) SessionRef {
 	ref := SessionRef{ID: hashOf("sid", sid, 16), User: userHash(subject), Began: began}
 	if subject == "" {

@@ -30,8 +30,8 @@ const (
 	logoutSlack = time.Minute
 )
 
-// Logout ends the session here and on all replicas, also one that has ended here: where sessions last longer it has not.
-// POST only.
+// Logout ends the session here and on all replicas, also one that has ended here: where sessions last longer it has
+// not. POST only.
 func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	s, err := b.readSession(r)
 	clearSession(w, r)
@@ -51,8 +51,8 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, SignedOutPath, http.StatusSeeOther)
 }
 
-// SignedOut shows the portal's page after sign-out, with a link to sign out at the provider too. It is a link and no redirect
-// because form-action 'self' forbids the latter.
+// SignedOut shows the portal's page after sign-out, with a link to sign out at the provider too. It is a link and no
+// redirect because form-action 'self' forbids the latter.
 func (b *Browser) SignedOut(w http.ResponseWriter, r *http.Request) {
 	hint, _ := b.readHint(r) // many have none
 	if hint != "" {
@@ -77,8 +77,8 @@ func (b *Browser) readHint(r *http.Request) (string, error) {
 	return string(hint), err
 }
 
-// forget makes the provider revoke the refresh token, if it offers that (RFC 7009). Without an answer the token expires by itself,
-// and nobody has it but the browser's copies.
+// forget makes the provider revoke the refresh token, if it offers that (RFC 7009). Without an answer the token expires
+// by itself, and nobody has it but the browser's copies.
 func (b *Browser) forget(ctx context.Context, s session) {
 	ctx, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
@@ -112,8 +112,8 @@ func (p *Provider) revoke(ctx context.Context, token string) error {
 	return nil
 }
 
-// BackChannelLogout ends sessions, on all replicas, that the identity provider says have ended there: the one of a browser there
-// (sid), or all of a user (sub). It is for the provider, which shows by a signed token that it is.
+// BackChannelLogout ends sessions, on all replicas, that the identity provider says have ended there: the one of a
+// browser there (sid), or all of a user (sub). It is for the provider, which shows by a signed token that it is.
 func (b *Browser) BackChannelLogout(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	said, err := b.provider.logoutToken(r.Context(), r.PostFormValue("logout_token"), b.now())
@@ -165,8 +165,8 @@ func (p *Provider) logoutToken(ctx context.Context, raw string, now time.Time) (
 	return said, nil
 }
 
-// endAtProvider ends the session that is named, and those of its user of which the provider never told a name; without a name,
-// all sessions of the user.
+// endAtProvider ends the session that is named, and those of its user of which the provider never told a name; without
+// a name, all sessions of the user.
 func (b *Browser) endAtProvider(ctx context.Context, said logout) error {
 	now := b.now()
 	until := said.issued.Add(logoutSlack) // a token that comes a second time ends no session that began since

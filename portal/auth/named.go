@@ -23,8 +23,8 @@ type NoUserError struct{ Why string }
 
 func (e *NoUserError) Error() string { return e.Why }
 
-// NameUser reads the name of a user as people write it: with the prefix that Kubernetes knows users by or without it, and with
-// user: in front or not. Its errors are *NoUserError.
+// NameUser reads the name of a user as people write it: with the prefix that Kubernetes knows users by or without it,
+// and with user: in front or not. Its errors are *NoUserError.
 func NameUser(prefix, text string) (Named, error) {
 	var n Named
 	name := strings.TrimSpace(text)

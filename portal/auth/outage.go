@@ -19,8 +19,8 @@ type absence struct {
 	missed int
 }
 
-// Watch asks the identity provider for its settings again and again until ctx ends, so that pages can say that it is away
-// before somebody tries to sign in.
+// Watch asks the identity provider for its settings again and again until ctx ends, so that pages can say that it is
+// away before somebody tries to sign in.
 func (p *Provider) Watch(ctx context.Context) error {
 	for {
 		pause := watchEvery

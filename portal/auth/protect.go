@@ -27,9 +27,9 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// cachingOf returns what caches are told. Nothing is stored but in the memory of the browser, from which a page comes back that was left a moment ago;
-// it drops it there when a cookie changes, as at sign-out. A script's requests, which our scripts make past the cache, must not say no-store for
-// that: a page that had such an answer is not kept.
+// cachingOf returns what caches are told. Nothing is stored but in the memory of the browser, from which a page comes
+// back that was left a moment ago; it drops it there when a cookie changes, as at sign-out. A script's requests, which
+// our scripts make past the cache, must not say no-store for that: a page that had such an answer is not kept.
 func cachingOf(r *http.Request) string {
 	if r.Header.Get("Sec-Fetch-Dest") == "empty" {
 		return "private, no-cache"
@@ -43,8 +43,8 @@ func Untransformed(h http.Header) {
 	h.Set("Cache-Control", cmp.Or(h.Get("Cache-Control"), "no-store")+", no-transform")
 }
 
-// StrictTransport tells browsers to come by https only from now on, if that is how they reach the portal. It says nothing
-// of hosts below ours: they may be tenants'.
+// StrictTransport tells browsers to come by https only from now on, if that is how they reach the portal. It says
+// nothing of hosts below ours: they may be tenants'.
 func (p *Provider) StrictTransport(next http.Handler) http.Handler {
 	if !strings.HasPrefix(p.cfg.PublicURL, "https://") {
 		return next

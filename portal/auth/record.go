@@ -33,8 +33,9 @@ func note(ctx context.Context, actor Identity) {
 	}
 }
 
-// Record gives each request an ID and logs who did what with which result, and each write (NoteWrite), denial (NoteDenied) and read of a
-// log (NoteLogRead) in a line of its own: no bodies, no queries, no headers. failed answers after a panic.
+// Record gives each request an ID and logs who did what with which result, and each write (NoteWrite), denial
+// (NoteDenied) and read of a log (NoteLogRead) in a line of its own: no bodies, no queries, no headers. failed answers
+// after a panic.
 func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -116,8 +116,8 @@ func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session,
 	return f.renewed(ctx, s, raw, tok, now)
 }
 
-// renewed returns s with the claims of the new ID token, which must be about the same user. When the token cannot be verified for
-// now it returns s unchanged and a *ProviderError.
+// renewed returns s with the claims of the new ID token, which must be about the same user. When the token cannot be
+// verified for now it returns s unchanged and a *ProviderError.
 func (f *refresher) renewed(
 	ctx context.Context, s session, raw string, tok *oauth2.Token, now time.Time,
 ) (session, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// renew goes on with a session that lapsed, if the identity provider still knows its user without asking. It stays the same
-// session: signing out of a copy ends it, and it lasts no longer, and rests as long, as if nothing had been.
+// renew goes on with a session that lapsed, if the identity provider still knows its user without asking. It stays the
+// same session: signing out of a copy ends it, and it lasts no longer, and rests as long, as if nothing had been.
 func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 	old, err := b.readSession(r)
 	switch {
@@ -64,8 +64,8 @@ func (b *Browser) goOn(w http.ResponseWriter, r *http.Request, l login, old sess
 	return b.writeSession(w, r, fresh)
 }
 
-// loginHint returns what the provider knows the user by on its sign-in page: as it says itself (Entra ID has a claim for that),
-// else the login name, else the e-mail address. "" if the token has none of them.
+// loginHint returns what the provider knows the user by on its sign-in page: as it says itself (Entra ID has a claim
+// for that), else the login name, else the e-mail address. "" if the token has none of them.
 func loginHint(tok *oidc.IDToken) string {
 	var said struct {
 		Hint  string `json:"login_hint"`

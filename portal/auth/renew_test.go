@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// lapsed returns a session that the provider no longer renews, as when its user signed in with another browser and the provider
-// keeps one refresh token per user.
+// lapsed returns a session that the provider no longer renews, as when its user signed in with another browser and the
+// provider keeps one refresh token per user.
 func lapsed(t *testing.T) (*site, jar) {
 	t.Helper()
 	s, cookies := signedIn(t)
@@ -21,7 +21,8 @@ func lapsed(t *testing.T) (*site, jar) {
 	return s, cookies
 }
 
-// sent returns the address at which the browser asks the provider silently; it fails unless the answer is that redirect.
+// sent returns the address at which the browser asks the provider silently; it fails unless the answer is that
+// redirect.
 func (s *site) sent(t *testing.T, r page) (to string) {
 	t.Helper()
 	to = r.Header.Get("Location")
@@ -175,7 +176,8 @@ func TestARenewedSessionLastsNoLonger(t *testing.T) {
 	}
 }
 
-// TestAPageThatLoadsItselfAnewIsNoUse: where the provider renews nothing, pages that reload themselves do not keep a session alive.
+// TestAPageThatLoadsItselfAnewIsNoUse: where the provider renews nothing, pages that reload themselves do not keep a
+// session alive.
 func TestAPageThatLoadsItselfAnewIsNoUse(t *testing.T) {
 	for _, c := range []struct{ user, end string }{{"", "why=rested"}, {"?1", "prompt=none"}} {
 		s, cookies := signedIn(t)

@@ -53,8 +53,8 @@ func (s session) key() string {
 	return hex.EncodeToString(h[:16])
 }
 
-// askAgain returns when a stream that begins now must reconnect, so that the provider is asked who the user is. When that is due
-// already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
+// askAgain returns when a stream that begins now must reconnect, so that the provider is asked who the user is. When
+// that is due already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
 func (b *Browser) askAgain(s session, now time.Time) time.Time {
 	checked := time.Unix(s.Checked, 0)
 	due := checked.Add(checkEvery)

@@ -17,8 +17,8 @@ import (
 // sessionKeysCheck is how often the key file is read again; a new key is in use on every replica after that.
 const sessionKeysCheck = 10 * time.Second
 
-// SessionKeys seals cookies with the first key of a file and opens them with any of them, so that keys can be rotated: put
-// the new one first, remove the old one when the sessions that it sealed have ended.
+// SessionKeys seals cookies with the first key of a file and opens them with any of them, so that keys can be rotated:
+// put the new one first, remove the old one when the sessions that it sealed have ended.
 type SessionKeys struct {
 	path string
 	now  func() time.Time

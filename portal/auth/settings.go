@@ -51,7 +51,8 @@ type discovered struct {
 	keys     *identity.Keys
 }
 
-// after keeps the keys of before if they are still at that address: they are known, and fetched no more often than they may be.
+// after keeps the keys of before if they are still at that address: they are known, and fetched no more often than they
+// may be.
 func (d *discovered) after(before *discovered) *discovered {
 	if before != nil && before.settings.Keys == d.settings.Keys {
 		d.keys = before.keys
@@ -113,8 +114,8 @@ func (d *discovered) scopes(set []string) []string {
 	})
 }
 
-// authMethod returns how the client authenticates, "none" if it has no secret: the method that was set, else the first supported
-// one that the provider offers. A provider that lists none takes client_secret_basic.
+// authMethod returns how the client authenticates, "none" if it has no secret: the method that was set, else the first
+// supported one that the provider offers. A provider that lists none takes client_secret_basic.
 func (d *discovered) authMethod(cfg Config) (string, error) {
 	offered := d.settings.AuthMethods
 	switch {
@@ -134,8 +135,8 @@ func (d *discovered) authMethod(cfg Config) (string, error) {
 	}
 }
 
-// oauth returns the client for this provider. It fixes the way of authenticating beforehand: trying one after the other would send
-// a code twice.
+// oauth returns the client for this provider. It fixes the way of authenticating beforehand: trying one after the other
+// would send a code twice.
 func (p *Provider) oauth(found *discovered) (*oauth2.Config, error) {
 	method, err := found.authMethod(p.cfg)
 	if err != nil {
@@ -169,7 +170,8 @@ type CLI struct {
 // cliWait is how long tools wait for a provider of which nothing is known yet; they could not sign in there anyway.
 const cliWait = 2 * time.Second
 
-// CLI returns the settings with which command-line tools sign in. Until the provider answers, it names all default scopes.
+// CLI returns the settings with which command-line tools sign in. Until the provider answers, it names all default
+// scopes.
 func (p *Provider) CLI(ctx context.Context) CLI {
 	found := &discovered{}
 	if len(p.cfg.CLIScopes) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// vendor is an identity provider as its maker describes it: what of its settings matters to a client, and the claims of an ID
-// token beyond those that all have. Names and IDs are made up.
+// vendor is an identity provider as its maker describes it: what of its settings matters to a client, and the claims of
+// an ID token beyond those that all have. Names and IDs are made up.
 type vendor struct {
 	settings string
 	claims   string

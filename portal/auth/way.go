@@ -10,7 +10,8 @@ import (
 // cliAgent begins what the command line calls itself.
 const cliAgent = "portico/"
 
-// withWay returns a context for a request with a bearer token. agent is what the client calls itself, and nothing is decided by it.
+// withWay returns a context for a request with a bearer token. agent is what the client calls itself, and nothing is
+// decided by it.
 func withWay(ctx context.Context, agent string) context.Context {
 	way := v1alpha1.ManagerAPI
 	if strings.HasPrefix(agent, cliAgent) {

@@ -1,5 +1,6 @@
 // Package availability tells whether a namespace could have a hostname, from what the cluster knows: the namespace's
-// grant, everybody's claims and its own requests. What AWS has to say to a zone or a certificate comes with the request.
+// grant, everybody's claims and its own requests. What AWS has to say to a zone or a certificate comes with the
+// request.
 package availability
 
 import (

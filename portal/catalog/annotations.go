@@ -43,8 +43,8 @@ func values(pairs []string) []Value {
 	return all
 }
 
-// offers reads for which fields of spec an AWS account has values, and the fields that decide which: field or field=fields, separated
-// by bars.
+// offers reads for which fields of spec an AWS account has values, and the fields that decide which: field or
+// field=fields, separated by bars.
 func offers(annotation string) (all map[string][]string, whole []string) {
 	all = map[string][]string{}
 	for one := range strings.SplitSeq(annotation, "|") {
@@ -60,7 +60,8 @@ func offers(annotation string) (all map[string][]string, whole []string) {
 	return all, whole
 }
 
-// sections reads the parts of a form: title=fields, separated by bars. The title of a folded one ends in a question mark.
+// sections reads the parts of a form: title=fields, separated by bars. The title of a folded one ends in a question
+// mark.
 func sections(annotation string) []Section {
 	var all []Section
 	for one := range strings.SplitSeq(annotation, "|") {
@@ -97,8 +98,8 @@ func changes(annotation string) []Change {
 	return all
 }
 
-// Holds reports whether the change of a field of spec from was to will is one that c speaks of. A number that was not set
-// before may have been any.
+// Holds reports whether the change of a field of spec from was to will is one that c speaks of. A number that was not
+// set before may have been any.
 func (c Change) Holds(field string, was, will *unstructured.Unstructured) bool {
 	if !slices.Contains(c.Fields, field) {
 		return false

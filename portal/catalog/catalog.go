@@ -51,8 +51,8 @@ type Kind struct {
 	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
 	Sections   []Section   // in which the form asks for it; none: one after the other
 	People     []string    // paths, as Field.Path writes them, of fields that name users and groups as Kubernetes knows them
-	// Offers are the fields of spec for which an AWS account has values, each with the fields that decide which, besides the account
-	// and the region.
+	// Offers are the fields of spec for which an AWS account has values, each with the fields that decide which,
+	// besides the account and the region.
 	Offers map[string][]string
 	// Whole are those of them of which the account's list has all that there is: what it lacks cannot be used.
 	Whole []string
@@ -116,8 +116,8 @@ func (k Kind) Noun() string { return spoken.Lower(k.Title) }
 // GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
 
-// Written reports whether people write objects of the kind over the REST API: those that they request, and those of the platform that
-// admins keep.
+// Written reports whether people write objects of the kind over the REST API: those that they request, and those of the
+// platform that admins keep.
 func (k Kind) Written() bool { return k.KeptBy == "" || k.KeptBy != KeptByOperator && !k.Namespaced }
 
 // Has reports whether spec has a field of this name.
@@ -170,12 +170,14 @@ func (c Catalog) Namespaced(namespaced bool) Catalog {
 	return c.part("wide", func(k Kind) bool { return k.Namespaced })
 }
 
-// Offered returns the kinds of which people create objects in the portal; objects of the others can only be looked at. It is shared.
+// Offered returns the kinds of which people create objects in the portal; objects of the others can only be looked at.
+// It is shared.
 func (c Catalog) Offered() Catalog {
 	return c.part("offered", func(k Kind) bool { return k.KeptBy != "" })
 }
 
-// parts are the parts of catalogs that were asked for, by partKey. Every page and every stream needs several, and a Kind takes a kilobyte.
+// parts are the parts of catalogs that were asked for, by partKey. Every page and every stream needs several, and a
+// Kind takes a kilobyte.
 var parts sync.Map
 
 type partKey struct {

@@ -56,7 +56,8 @@ func matched(pattern *regexp.Regexp, rule string) []string {
 	return slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
 }
 
-// among returns the values that the choice called name may have: value alone, or unless is holds, all options but value.
+// among returns the values that the choice called name may have: value alone, or unless is holds, all options but
+// value.
 func among(fields []Field, name string, is bool, value string) []string {
 	if is {
 		return []string{value}

@@ -10,12 +10,12 @@ import (
 
 // Decode reads a posted form into an object.
 //
-// An input that the form does not carry keeps the value of base (nil: none), and so does one that holds what Encode shows
-// of base: what nobody touched stays to the letter. Any other empty input means absent. A list or map
-// is replaced as a whole as soon as one of its inputs, or an input named by the list itself, is posted: post an empty
-// hidden input of the list's name, so that the last row can be removed. Row i is that of base with the same index; gaps
-// close, empty rows vanish, and path[i]._remove=on removes a row; show the form again from Encode, for error paths
-// follow the new indices. An object that is present but empty is posted as path={}.
+// An input that the form does not carry keeps the value of base (nil: none), and so does one that holds what Encode
+// shows of base: what nobody touched stays to the letter. Any other empty input means absent. A list or map is replaced
+// as a whole as soon as one of its inputs, or an input named by the list itself, is posted: post an empty hidden input
+// of the list's name, so that the last row can be removed. Row i is that of base with the same index; gaps close, empty
+// rows vanish, and path[i]._remove=on removes a row; show the form again from Encode, for error paths follow the new
+// indices. An object that is present but empty is posted as path={}.
 //
 // The object is complete even when there are errors, but for the values that could not be read.
 func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstructured.Unstructured, FieldErrors) {

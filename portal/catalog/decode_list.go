@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// untouched reports whether the inputs of a value hold just what Encode shows of base. Of objects and lists of them their
-// parts tell.
+// untouched reports whether the inputs of a value hold just what Encode shows of base. Of objects and lists of them
+// their parts tell.
 func untouched(f Field, n *node, base any) bool {
 	switch {
 	case base == nil || f.Type == Object || f.Type == Map:
@@ -61,8 +61,8 @@ func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
 	return out, len(out) > 0 || isEmptyList(base)
 }
 
-// inOrderOf sorts the chosen values as was has them, as often as they are there, because check boxes come in an order of their
-// own. New values come last.
+// inOrderOf sorts the chosen values as was has them, as often as they are there, because check boxes come in an order
+// of their own. New values come last.
 func inOrderOf(was, chosen []any) []any {
 	out := []any{}
 	for _, v := range was {

@@ -217,8 +217,9 @@ func place(fe FieldError, inputs []string) string {
 	return ""
 }
 
-// named returns the input of a group that a complaint about the group begins with, or "". A complaint about spec itself, which
-// has no input of its own, may name the field further on, in a spelling that only fields have, such as kmsKeyID.
+// named returns the input of a group that a complaint about the group begins with, or "". A complaint about spec
+// itself, which has no input of its own, may name the field further on, in a spelling that only fields have, such as
+// kmsKeyID.
 func named(fe FieldError, inputs []string) string {
 	if fe.Field == "" {
 		return ""

@@ -94,8 +94,8 @@ func (o order) compare(a, b Field) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
 }
 
-// specFields returns the fields of spec: those that the form shows at once, in its order, then the others, which are advanced, in
-// theirs.
+// specFields returns the fields of spec: those that the form shows at once, in its order, then the others, which are
+// advanced, in theirs.
 func specFields(spec apiext.JSONSchemaProps, form, rest order) []Field {
 	o := slices.Concat(form, rest)
 	fields := objectFields("spec", spec, o)

@@ -13,9 +13,9 @@ import (
 
 var indices = regexp.MustCompile(`\[\d+\]`)
 
-// Fill puts a value at path that the schema takes by its type, its length and its choices, in the place of what is there.
-// With it the API server goes on to the rules of the kind, which it leaves out as long as such a thing is wrong. It reports
-// whether path is a field that can be filled; list elements and all above must be there.
+// Fill puts a value at path that the schema takes by its type, its length and its choices, in the place of what is
+// there. With it the API server goes on to the rules of the kind, which it leaves out as long as such a thing is wrong.
+// It reports whether path is a field that can be filled; list elements and all above must be there.
 func (k Kind) Fill(obj *unstructured.Unstructured, path string) bool {
 	f, ok := Field{Name: "spec", Type: Object, Fields: k.Fields}, path == "spec"
 	if !ok {
@@ -27,7 +27,8 @@ func (k Kind) Fill(obj *unstructured.Unstructured, path string) bool {
 	return ok && setAt(obj.Object, pathSteps(path), v)
 }
 
-// filling returns a value that fits the field's schema, except perhaps its patterns and rules, and whether there is one.
+// filling returns a value that fits the field's schema, except perhaps its patterns and rules, and whether there is
+// one.
 func (f Field) filling() (any, bool) {
 	switch f.Type {
 	case Object:
@@ -132,8 +133,8 @@ func setAt(at any, steps []string, v any) bool {
 	return false
 }
 
-// DueTo reports whether a complaint may come from what stands at path, and not from what else is wrong: it is about that, or
-// about something above by a rule that looks at it.
+// DueTo reports whether a complaint may come from what stands at path, and not from what else is wrong: it is about
+// that, or about something above by a rule that looks at it.
 func (k Kind) DueTo(e FieldError, path string) bool {
 	if e.Field == path || under(e.Field, path) {
 		return true

@@ -11,8 +11,8 @@ import (
 // maxRows bounds the index of a row, so that a form cannot ask for a huge list.
 const maxRows = 1000
 
-// Dense returns the form with the rows of every list numbered from 0 without gaps, and the number of rows by the list's name.
-// Names beneath spec that are no path are left out.
+// Dense returns the form with the rows of every list numbered from 0 without gaps, and the number of rows by the list's
+// name. Names beneath spec that are no path are left out.
 func Dense(form url.Values) (dense url.Values, rows map[string]int) {
 	dense, rows = url.Values{}, map[string]int{}
 	for name, values := range form {

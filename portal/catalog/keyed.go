@@ -20,8 +20,8 @@ func (v versions) maps() (out [3]map[string]any, ok bool) {
 	return out, true
 }
 
-// keyed are the lists whose elements can be told apart, by path: those that the schema calls maps or sets. lay makes maps of
-// them, by key, and lists makes them lists again; what is between is compared and merged element by element.
+// keyed are the lists whose elements can be told apart, by path: those that the schema calls maps or sets. lay makes
+// maps of them, by key, and lists makes them lists again; what is between is compared and merged element by element.
 type keyed map[string]order3
 
 // order3 are the keys of a list in the order of each version.
@@ -76,8 +76,8 @@ func union(of [3]map[string]any) map[string]any {
 	return out
 }
 
-// byKey returns the elements of a list by key, and the keys in order. ok is false where the schema names no keys, or where an
-// element lacks its key or shares it with another.
+// byKey returns the elements of a list by key, and the keys in order. ok is false where the schema names no keys, or
+// where an element lacks its key or shares it with another.
 func byKey(f Field, list any) (by map[string]any, keys []string, ok bool) {
 	all, isList := list.([]any)
 	if !f.Set && len(f.Keys) == 0 || list != nil && !isList {
@@ -140,8 +140,8 @@ func (k keyed) lists(fields []Field, path string, of map[string]any) {
 	}
 }
 
-// of returns the order of the elements that are there after a merge: mine if I changed it, else theirs. An element that only the
-// other side added follows the element that it follows there.
+// of returns the order of the elements that are there after a merge: mine if I changed it, else theirs. An element that
+// only the other side added follows the element that it follows there.
 func (o order3) of(there map[string]any) []string {
 	base, theirs, mine := o[0], o[1], o[2]
 	first, second := mine, theirs

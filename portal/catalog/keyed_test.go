@@ -132,7 +132,8 @@ func unbraced(text string) string {
 	return text
 }
 
-// TestMergingWithWhatNobodyChanged gives mine, and the other way round theirs: of every kind, whatever the objects hold.
+// TestMergingWithWhatNobodyChanged gives mine, and the other way round theirs: of every kind, whatever the objects
+// hold.
 func TestMergingWithWhatNobodyChanged(t *testing.T) {
 	never := func(Difference) any { panic("nobody has to choose") }
 	for _, k := range load(t) {

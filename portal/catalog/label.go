@@ -68,8 +68,8 @@ func isPlural(r []rune, i int) bool {
 	return i+1 < len(r) && r[i+1] == 's' && (i+2 == len(r) || unicode.IsUpper(r[i+2]))
 }
 
-// help returns the field's description as a sentence, without the field's name in front: "engine is the …" becomes "The …". Where
-// the rest would be no sentence, as of "environment of the namespace", the field's label stays in front.
+// help returns the field's description as a sentence, without the field's name in front: "engine is the …" becomes "The
+// …". Where the rest would be no sentence, as of "environment of the namespace", the field's label stays in front.
 func help(name, description string) string {
 	s := strings.TrimSpace(immutables.Replace(oneLine(description))) // of which the input says what it means
 	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {

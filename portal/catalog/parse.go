@@ -17,8 +17,8 @@ const maxDepth = 64
 
 var errDeep = fmt.Errorf("it is nested more than %d levels deep, which no kind needs: flatten it", maxDepth)
 
-// YAMLToJSON returns YAML without duplicate keys, aliases and merge keys as JSON. It takes memory in proportion to the text. The
-// error is a sentence for the user.
+// YAMLToJSON returns YAML without duplicate keys, aliases and merge keys as JSON. It takes memory in proportion to the
+// text. The error is a sentence for the user.
 func YAMLToJSON(b []byte) ([]byte, error) {
 	var tree yamltree.Node
 	if err := yamltree.Unmarshal(b, &tree); err != nil { // into a node, which expands no alias
@@ -43,7 +43,8 @@ func parseValue(b []byte) (any, error) {
 	return v, nil
 }
 
-// refuseExpansion refuses what makes a short text a large value: aliases, each of which stands for a copy, and deep nesting.
+// refuseExpansion refuses what makes a short text a large value: aliases, each of which stands for a copy, and deep
+// nesting.
 func refuseExpansion(n *yamltree.Node, depth int) error {
 	switch {
 	case n.Kind == yamltree.AliasNode:

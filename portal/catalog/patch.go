@@ -11,7 +11,8 @@ import (
 // ParsePatch reads a merge patch (RFC 7396) of an object: a JSON object. The error is a sentence for the caller.
 func ParsePatch(b []byte) (map[string]any, error) { return parseObject(b) }
 
-// CheckPatch complains about the parts of a merge patch that users may not change. They may change labels, annotations and spec.
+// CheckPatch complains about the parts of a merge patch that users may not change. They may change labels, annotations
+// and spec.
 func CheckPatch(patch map[string]any) FieldErrors {
 	var out FieldErrors
 	for _, key := range slices.Sorted(maps.Keys(patch)) {

@@ -150,7 +150,8 @@ func (k Kind) ReferenceIn(list string) (Reference, bool) {
 // NameAt returns the path of the name of the reference that has a part at path.
 func (r Reference) NameAt(path string) string { return beside(path, leaf(r.Path)) }
 
-// KindAt returns the path of the kind that belongs to the name at path, or "" if the reference has no field for the kind.
+// KindAt returns the path of the kind that belongs to the name at path, or "" if the reference has no field for the
+// kind.
 func (r Reference) KindAt(path string) string {
 	if r.Beside == "" {
 		return ""

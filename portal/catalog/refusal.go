@@ -9,8 +9,8 @@ import (
 // Required is said of a field without a value.
 const Required = "is required"
 
-// inPlainWords returns a refusal of the validation of Kubernetes in our words. What it does not know, such as the message of a rule,
-// it leaves as it is.
+// inPlainWords returns a refusal of the validation of Kubernetes in our words. What it does not know, such as the
+// message of a rule, it leaves as it is.
 func inPlainWords(detail string) string {
 	for _, s := range sayings {
 		if m := s.says.FindStringSubmatchIndex(detail); m != nil {
@@ -41,13 +41,14 @@ type saying struct {
 	words string
 }
 
-// ofSchema matches a message of the validation against a schema, which begins with the path: spec.n in body should be ….
+// ofSchema matches a message of the validation against a schema, which begins with the path: spec.n in body should be
+// ….
 func ofSchema(says, words string) saying {
 	return saying{regexp.MustCompile(`(?s)^.* in body ` + says + `$`), words}
 }
 
-// ofName matches a message about the characters of a name, whatever examples and regular expression follow it and whichever part
-// of a label's key it names in front.
+// ofName matches a message about the characters of a name, whatever examples and regular expression follow it and
+// whichever part of a label's key it names in front.
 func ofName(says, words string) saying {
 	return saying{regexp.MustCompile(`(?s)^(?:(?:name|prefix) part )?(?:a |an )?` + says + `(?: \((?:e\.g\.|regex) .*)?$`), words}
 }

@@ -45,7 +45,8 @@ func TestAQuotaThatIsUsedUpIsSaidPlainly(t *testing.T) {
 	}
 }
 
-// Every pattern of our schemas says what is wanted: nobody reads regular expressions. What our rules say stays as it is.
+// Every pattern of our schemas says what is wanted: nobody reads regular expressions. What our rules say stays as it
+// is.
 func TestOurSchemasSpeakOurWords(t *testing.T) {
 	all, err := crd.All()
 	if err != nil {

@@ -78,8 +78,8 @@ var ofSource = map[string]struct {
 	"decimalIntegerErrMsg":             {nil, "must be a whole number"},
 }
 
-// TestEveryMessageOfTheValidationHasOurWords reads the constants from the source of the modules that are built in: one that
-// comes with an update has no words here, and fails.
+// TestEveryMessageOfTheValidationHasOurWords reads the constants from the source of the modules that are built in: one
+// that comes with an update has no words here, and fails.
 func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 	seen := map[string]bool{}
 	for pkg, names := range map[string]string{

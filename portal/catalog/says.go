@@ -8,7 +8,8 @@ import (
 // Clause is a part of the sentence that says what an object is: the first of its phrases that holds.
 type Clause []Phrase
 
-// Phrase is some words, with {field} for what fields of spec have. It holds if its conditions do, and the fields in it are set.
+// Phrase is some words, with {field} for what fields of spec have. It holds if its conditions do, and the fields in it
+// are set.
 type Phrase struct {
 	When []Test
 	Text string
@@ -20,8 +21,8 @@ type Test struct {
 	Not          bool
 }
 
-// says reads clauses that bars separate, of phrases that slashes between spaces separate: conditions?words. Conditions are field,
-// !field or field=value, joined by &.
+// says reads clauses that bars separate, of phrases that slashes between spaces separate: conditions?words. Conditions
+// are field, !field or field=value, joined by &.
 func says(annotation string) []Clause {
 	var all []Clause
 	for clause := range strings.SplitSeq(annotation, "|") {
@@ -68,7 +69,8 @@ func (p Phrase) Fields() []string {
 	return all
 }
 
-// Tells returns the names of the fields whose values the phrase tells: what is only looked at whether it is set has more to tell.
+// Tells returns the names of the fields whose values the phrase tells: what is only looked at whether it is set has
+// more to tell.
 func (p Phrase) Tells() []string {
 	var all []string
 	for _, m := range inserted.FindAllStringSubmatch(p.Text, -1) {

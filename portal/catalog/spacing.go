@@ -36,9 +36,9 @@ func commented(n *yamltree.Node, depth int) bool {
 // afterMark finds what stands where YAML wants a space: after the colon of a key or the hyphen of an entry.
 var afterMark = regexp.MustCompile(`^\s*(?:- )*(?:-|[\w./"'-]+:)(\S)`)
 
-// misspaced returns a sentence about the first line that is laid out with a character that looks like a space and is none
-// to YAML, or nil. Most of these come from editors and copied pages. It is asked about texts that are wrong only: within
-// a text of several lines such characters are fine.
+// misspaced returns a sentence about the first line that is laid out with a character that looks like a space and is
+// none to YAML, or nil. Most of these come from editors and copied pages. It is asked about texts that are wrong only:
+// within a text of several lines such characters are fine.
 func misspaced(b []byte) error {
 	n := 0
 	for line := range bytes.Lines(b) {

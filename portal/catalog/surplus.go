@@ -13,8 +13,8 @@ import (
 // written are the parts of metadata that users write and Clean keeps.
 var written = []string{"name", "namespace", "labels", "annotations"}
 
-// Surplus complains about the fields of obj that Clean leaves out silently: status, and what metadata has besides what users
-// write. Empty fields pass, because programs send them along.
+// Surplus complains about the fields of obj that Clean leaves out silently: status, and what metadata has besides what
+// users write. Empty fields pass, because programs send them along.
 func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	var out FieldErrors
 	metadata, _ := obj.Object["metadata"].(map[string]any)
@@ -44,8 +44,8 @@ func Untaken(obj *unstructured.Unstructured) []string {
 	return out
 }
 
-// Unknown complains about the fields of metadata that users cannot mean: those that do not exist, and generateName. Others that
-// Clean leaves out pass, because whoever replaces an object sends what they read of it.
+// Unknown complains about the fields of metadata that users cannot mean: those that do not exist, and generateName.
+// Others that Clean leaves out pass, because whoever replaces an object sends what they read of it.
 func Unknown(obj *unstructured.Unstructured) FieldErrors {
 	var out FieldErrors
 	metadata, _ := obj.Object["metadata"].(map[string]any)

@@ -9,11 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Difference is a part of an object that is not the same in three versions of it: the one that two people began with, and
-// what each of them made of it. nil is absent. A list is one part, but for those whose elements the schema tells apart, by
-// keys or as those of a set: of these each element is a part of its own, and what is in it, if all three versions have it.
+// Difference is a part of an object that is not the same in three versions of it: the one that two people began with,
+// and what each of them made of it. nil is absent. A list is one part, but for those whose elements the schema tells
+// apart, by keys or as those of a set: of these each element is a part of its own, and what is in it, if all three
+// versions have it.
 type Difference struct {
-	// Path is from the root, e.g. metadata, labels, team. The step to an element of a list is its key, e.g. [LOG_LEVEL].
+	// Path is from the root, e.g. metadata, labels, team. The step to an element of a list is its key, e.g.
+	// [LOG_LEVEL].
 	Path               []string
 	Base, Theirs, Mine any
 }
@@ -132,8 +134,8 @@ func (k keyed) differ(all []Difference, path []string, base, theirs, mine any) [
 	return all
 }
 
-// whole reports whether the difference is of a list's element that somebody added or took away: it would be none without
-// its keys.
+// whole reports whether the difference is of a list's element that somebody added or took away: it would be none
+// without its keys.
 func (k keyed) whole(d Difference) bool {
 	_, element := k[strings.Join(d.Path[:len(d.Path)-1], ".")]
 	return element && (d.Base == nil || d.Theirs == nil || d.Mine == nil)

@@ -107,6 +107,6 @@ func (u Unit) count(text string) string {
 
 var loose = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTPE]i|[mkMGTPE])B?\s*$`)
 
-// spelling writes a quantity as Kubernetes does: 20 GiB becomes 20Gi. Any other text stays as it is, for the API server to refuse
-// with a message at the field.
+// spelling writes a quantity as Kubernetes does: 20 GiB becomes 20Gi. Any other text stays as it is, for the API server
+// to refuse with a message at the field.
 func spelling(text string) string { return loose.ReplaceAllString(text, "$1$2") }

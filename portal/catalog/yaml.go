@@ -29,7 +29,8 @@ func ofMachines(key string) bool {
 	return key == "kubectl.kubernetes.io/last-applied-configuration" || v1alpha1.WrittenByAdmission(key)
 }
 
-// Clean returns a copy of obj with only what a user writes: names, labels, spec, and annotations except those of machines.
+// Clean returns a copy of obj with only what a user writes: names, labels, spec, and annotations except those of
+// machines.
 func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(obj.GroupVersionKind())
@@ -84,8 +85,8 @@ func (k Kind) fromValue(v any) (*unstructured.Unstructured, error) {
 	return obj, nil
 }
 
-// withoutNull removes the members of an object that are null, at any depth: for Kubernetes they are not there. Entries of
-// lists stay.
+// withoutNull removes the members of an object that are null, at any depth: for Kubernetes they are not there. Entries
+// of lists stay.
 func withoutNull(m map[string]any) map[string]any {
 	maps.DeleteFunc(m, func(_ string, v any) bool { return v == nil })
 	for _, v := range m {

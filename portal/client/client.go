@@ -1,29 +1,31 @@
-// Package client talks to Portico's REST API, as one caller, with the types of package v1alpha1. Kinds that are known only at run
-// time go by [Client.Of].
+// Package client talks to Portico's REST API, as one caller, with the types of package v1alpha1. Kinds that are known
+// only at run time go by [Client.Of].
 //
 //	c, err := client.New(client.Options{Server: "https://portal.example.com", Token: client.StaticToken(token)})
 //	made, err := c.S3Buckets("payments").Create(ctx, bucket, client.CreateOptions{})
 //
 // # Errors
 //
-// What the API answers is an [*APIError], with what is wrong at each field; [StatusOf] tells its HTTP status. A server that does
-// not answer is an [*UnreachableError]. Any other error comes of the context, of the token, or of what was given to a method.
+// What the API answers is an [*APIError], with what is wrong at each field; [StatusOf] tells its HTTP status. A server
+// that does not answer is an [*UnreachableError]. Any other error comes of the context, of the token, or of what was
+// given to a method.
 //
 // # Tries
 //
-// A request that comes too often (429) is sent again, up to five times in all, after the time that Retry-After names, if
-// that is 30 seconds at most. One that only reads is so too while Kubernetes does not answer (503). The context ends the waiting.
+// A request that comes too often (429) is sent again, up to five times in all, after the time that Retry-After names,
+// if that is 30 seconds at most. One that only reads is so too while Kubernetes does not answer (503). The context ends
+// the waiting.
 //
 // # Versions
 //
-// A change names the version that it is meant for: the ETag of a [Result], as IfMatch. If somebody else changed the object since,
-// the error has status 412. What was written a moment ago may not be in the portal's cache yet: read with CacheControl no-cache what
-// you mean to change, or wait for.
+// A change names the version that it is meant for: the ETag of a [Result], as IfMatch. If somebody else changed the
+// object since, the error has status 412. What was written a moment ago may not be in the portal's cache yet: read with
+// CacheControl no-cache what you mean to change, or wait for.
 //
 // # Time
 //
-// A connection must come about within 15 seconds, an answer begin within a minute and never be silent for longer. Lists and
-// streams may last: their end is that of the context.
+// A connection must come about within 15 seconds, an answer begin within a minute and never be silent for longer. Lists
+// and streams may last: their end is that of the context.
 //
 // What follows from the OpenAPI document is generated; see its operations at /api/docs of a portal.
 package client
@@ -100,8 +102,8 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Transport returns the transport that a client uses by default: it follows HTTPS_PROXY and NO_PROXY, and waits 15 s for a
-// connection and a minute for an answer to begin. roots are the certificates to trust, nil those of the machine.
+// Transport returns the transport that a client uses by default: it follows HTTPS_PROXY and NO_PROXY, and waits 15 s
+// for a connection and a minute for an answer to begin. roots are the certificates to trust, nil those of the machine.
 func Transport(roots *x509.CertPool) *http.Transport {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: timeout}
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
@@ -129,7 +131,8 @@ type Objects[T any] struct {
 	base   string
 }
 
-// Of returns access to the objects of a kind that is known only at run time. namespace is ignored for a kind without namespaces.
+// Of returns access to the objects of a kind that is known only at run time. namespace is ignored for a kind without
+// namespaces.
 func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured] {
 	base := "/" + k.Plural
 	if k.Namespaced {
@@ -142,7 +145,8 @@ func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured]
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last one
-	// Forbidden are the kinds, by their plural names, that the list leaves out because the caller cannot list them there.
+	// Forbidden are the kinds, by their plural names, that the list leaves out because the caller cannot list them
+	// there.
 	Forbidden []string `json:"forbidden,omitempty"`
 }
 

@@ -81,8 +81,8 @@ func problemOf(resp *http.Response) *APIError {
 	return p
 }
 
-// retryAfter reads both forms of RFC 9110: seconds, and a date, as proxies send it. That is compared with the answer's own
-// date, for the clocks of two machines differ; every server that has a clock sends one.
+// retryAfter reads both forms of RFC 9110: seconds, and a date, as proxies send it. That is compared with the answer's
+// own date, for the clocks of two machines differ; every server that has a clock sends one.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if s, err := strconv.Atoi(text); err == nil {

@@ -23,8 +23,9 @@ type LogPart struct {
 // errBroken is the end of a connection that did not say that it is one.
 var errBroken = fmt.Errorf("the connection ended in the middle: %w", io.ErrUnexpectedEOF)
 
-// FollowLogs tells the last lines of an application's log, then what is written, until ctx ends, the loop does, or the log. An
-// error is the last element, an *APIError if there is no log to read; the stream is not mended, for lines would be told twice.
+// FollowLogs tells the last lines of an application's log, then what is written, until ctx ends, the loop does, or the
+// log. An error is the last element, an *APIError if there is no log to read; the stream is not mended, for lines would
+// be told twice.
 func (o Objects[T]) FollowLogs(ctx context.Context, name string, opts LogsOptions) iter.Seq2[LogPart, error] {
 	r := o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)+"/logs")
 	opts.fill(r)

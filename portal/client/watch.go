@@ -40,16 +40,16 @@ type Left struct {
 	Reason    string `json:"reason"` // gone, unmatched (by the filters) or forbidden
 }
 
-// Watch tells of the objects that match, until ctx ends or the loop does. Breaks are mended by a new snapshot. An error is the
-// last element: the first connection failed, or the API refused a later one.
+// Watch tells of the objects that match, until ctx ends or the loop does. Breaks are mended by a new snapshot. An error
+// is the last element: the first connection failed, or the API refused a later one.
 func (o Objects[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Change[T], error] {
 	r := o.client.request(http.MethodGet, o.base)
 	opts.fill(r)
 	return watch[T](ctx, r)
 }
 
-// WatchOne watches one object, as Watch does all. Where no object has the name when the watch begins, or begins again after a
-// break, the error is an *APIError of status 404.
+// WatchOne watches one object, as Watch does all. Where no object has the name when the watch begins, or begins again
+// after a break, the error is an *APIError of status 404.
 func (o Objects[T]) WatchOne(ctx context.Context, name string) iter.Seq2[Change[T], error] {
 	return watch[T](ctx, o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)))
 }
@@ -114,7 +114,8 @@ func (s *stream[T]) take(event sse.Event) error {
 	return nil
 }
 
-// follow hands on the events of a stream, and opens it again when it breaks, with another taker. fail gets the error that ends it, if not by ctx.
+// follow hands on the events of a stream, and opens it again when it breaks, with another taker. fail gets the error
+// that ends it, if not by ctx.
 func (r *request) follow(ctx context.Context, connection func() taker, fail func(error)) {
 	wait := breathe
 	for first := true; ; first = false {

@@ -57,8 +57,9 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool
 	return is.ok, err
 }
 
-// decide returns whether id may do act, by the last seconds' reviews or a new one. In a namespace that does not exist callers may do what they may in
-// all of them, and in one whose name none can have nothing: addresses with made-up names cost no reviews.
+// decide returns whether id may do act, by the last seconds' reviews or a new one. In a namespace that does not exist
+// callers may do what they may in all of them, and in one whose name none can have nothing: addresses with made-up
+// names cost no reviews.
 func (a *access) decide(ctx context.Context, id auth.Identity, act Right) (decision, error) {
 	if err := id.Check(); err != nil {
 		return decision{}, fmt.Errorf("refusing the caller: %w", err)
@@ -140,8 +141,8 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 	return is, nil
 }
 
-// lately returns nil if id could do act within the last minute (emptyTTL), else what require returns. It is for lists without
-// objects.
+// lately returns nil if id could do act within the last minute (emptyTTL), else what require returns. It is for lists
+// without objects.
 func (a *access) lately(ctx context.Context, id auth.Identity, act Right) error {
 	if a.cache.granted(questionOf(id, act)) {
 		return nil
@@ -152,7 +153,8 @@ func (a *access) lately(ctx context.Context, id auth.Identity, act Right) error 
 // forget drops the answer, so that the API server is asked the next time.
 func (a *access) forget(id auth.Identity, act Right) { a.cache.remove(questionOf(id, act)) }
 
-// onBindings handles changes of RoleBindings and ClusterRoleBindings: cached rights to change objects in their namespaces expire early.
+// onBindings handles changes of RoleBindings and ClusterRoleBindings: cached rights to change objects in their
+// namespaces expire early.
 func (a *access) onBindings() toolscache.ResourceEventHandler {
 	note := func(obj any) {
 		if m, err := meta.Accessor(lastState(obj)); err == nil {
@@ -180,10 +182,10 @@ func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k cata
 	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
-// RequireOne returns a *ForbiddenError unless the caller can do verb with one object; as for CanOne, a right to it alone counts. It
-// refuses a ref without the namespace that its kind needs, which would ask about every namespace, and unasked one whose name no object
-// can have: names become part of the path of a request.
-// What is to be created may have any name, for the API server's refusal says what is wrong with it.
+// RequireOne returns a *ForbiddenError unless the caller can do verb with one object; as for CanOne, a right to it
+// alone counts. It refuses a ref without the namespace that its kind needs, which would ask about every namespace, and
+// unasked one whose name no object can have: names become part of the path of a request. What is to be created may have
+// any name, for the API server's refusal says what is wrong with it.
 func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	if ref.Kind.Namespaced != (ref.Namespace != "") {
 		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
@@ -194,8 +196,8 @@ func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string,
 	return about(ref.Name, c.access.require(ctx, id, c.rightTo(ctx, id, verb, ref)))
 }
 
-// Require returns a *ForbiddenError unless the caller can do verb with objects of the kind in the namespace of ref. The name, which may
-// be empty, is for the log.
+// Require returns a *ForbiddenError unless the caller can do verb with objects of the kind in the namespace of ref. The
+// name, which may be empty, is for the log.
 func (c *Cluster) Require(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	return about(ref.Name, c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace)))
 }
@@ -212,8 +214,8 @@ func (c *Cluster) rightTo(ctx context.Context, id auth.Identity, verb string, re
 	return act.to(ref.Name)
 }
 
-// CanOne reports whether the caller can do verb with one object. Rights to single objects count for kinds without namespaces: members
-// have them to their Team. Of others nobody is asked about each object of a list.
+// CanOne reports whether the caller can do verb with one object. Rights to single objects count for kinds without
+// namespaces: members have them to their Team. Of others nobody is asked about each object of a list.
 func (c *Cluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref Ref) (bool, error) {
 	return c.access.allowed(ctx, id, c.rightTo(ctx, id, verb, ref))
 }

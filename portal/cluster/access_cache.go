@@ -44,7 +44,8 @@ func refusalTTL(act Right) time.Duration {
 // question is a digest of who wants to do what, so that answers take little room whatever was asked.
 type question [sha256.Size]byte
 
-// questionOf returns the digest of whether id may do act. Each part goes in with its length: no two questions are spelled alike.
+// questionOf returns the digest of whether id may do act. Each part goes in with its length: no two questions are
+// spelled alike.
 func questionOf(id auth.Identity, act Right) question {
 	h := sha256.New()
 	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, act.object, id.Username}
@@ -66,8 +67,8 @@ func grantTTL(act Right) time.Duration {
 	return accessTTL
 }
 
-// accessCache remembers answers for offerTTL at most, in two generations: when the young one is old or full, the old one goes
-// with all that has expired. There are never more than limit.
+// accessCache remembers answers for offerTTL at most, in two generations: when the young one is old or full, the old
+// one goes with all that has expired. There are never more than limit.
 type accessCache struct {
 	clock clock.PassiveClock
 	limit int
@@ -75,8 +76,8 @@ type accessCache struct {
 	mu         sync.Mutex
 	young, old map[question]verdict
 	born       time.Time // of the young generation
-	// changed says by namespace, "" for the whole cluster, when a binding changed. What was asked for until settling after that
-	// is no offer any more.
+	// changed says by namespace, "" for the whole cluster, when a binding changed. What was asked for until settling
+	// after that is no offer any more.
 	changed map[string]time.Time
 }
 
@@ -132,7 +133,8 @@ func (a *accessCache) find(q question) (v verdict, known bool) {
 	return v, known
 }
 
-// noteChange has offers in the namespace, or in all of them, last no longer than other answers, and so those of the next moments.
+// noteChange has offers in the namespace, or in all of them, last no longer than other answers, and so those of the
+// next moments.
 func (a *accessCache) noteChange(namespace string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

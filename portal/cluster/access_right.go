@@ -2,8 +2,8 @@ package cluster
 
 import "github.com/portico-platform/portico/portal/catalog"
 
-// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource. An empty object
-// means every one.
+// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource. An
+// empty object means every one.
 type Right struct {
 	verb, group, resource, sub, namespace, object string
 	ofKind                                        bool // it is about objects of one of the platform's kinds

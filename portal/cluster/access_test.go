@@ -206,8 +206,8 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 	}
 }
 
-// TestRightsThatTellNothingAreAskedForSeldom: to change an object, which the API server decides itself, and to list a kind of which there
-// is nothing. A no is never kept that long, nor is a right to anything else.
+// TestRightsThatTellNothingAreAskedForSeldom: to change an object, which the API server decides itself, and to list a
+// kind of which there is nothing. A no is never kept that long, nor is a right to anything else.
 func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	c, j := overseen(t)
 	clock := clocktesting.NewFakePassiveClock(time.Now())
@@ -259,7 +259,8 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	}
 }
 
-// TestOffersAreForgottenWhenBindingsChange, and so are those that are asked for in the moments in which the API server may not know yet.
+// TestOffersAreForgottenWhenBindingsChange, and so are those that are asked for in the moments in which the API server
+// may not know yet.
 func TestOffersAreForgottenWhenBindingsChange(t *testing.T) {
 	j, a, clock := newJudge(t)
 	create := Right{verb: "create", group: "portico.dev", resource: "s3buckets", namespace: "payments", ofKind: true}

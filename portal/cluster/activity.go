@@ -28,8 +28,9 @@ type Activity struct {
 	Narrow bool // the caller cannot list events everywhere: there may be more
 }
 
-// Activity returns what was done to objects of the namespace. The caller needs the right to list events there. "" is every namespace in
-// which the caller can list something, and events; what belongs to no namespace is told to those who may list events in namespace default.
+// Activity returns what was done to objects of the namespace. The caller needs the right to list events there. "" is
+// every namespace in which the caller can list something, and events; what belongs to no namespace is told to those who
+// may list events in namespace default.
 func (c *Cluster) Activity(ctx context.Context, id auth.Identity, namespace string) (Activity, error) {
 	if namespace != "" {
 		if err := c.access.require(ctx, id, ListEvents.In(namespace)); err != nil {

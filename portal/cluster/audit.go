@@ -26,7 +26,8 @@ type trail struct {
 	last string
 }
 
-// withTrail returns a context whose requests, as one of the two, leave a trail: those of contexts around it do not hear of them.
+// withTrail returns a context whose requests, as one of the two, leave a trail: those of contexts around it do not hear
+// of them.
 func withTrail(ctx context.Context, as sender) (context.Context, *trail) {
 	t := &trail{}
 	return context.WithValue(ctx, as, t), t
@@ -75,7 +76,8 @@ func NoteDenied(ctx context.Context, err error) {
 	}
 }
 
-// NotingDenied returns allowed as a stream asks it again and again: that a right was lost is put on the record of its request.
+// NotingDenied returns allowed as a stream asks it again and again: that a right was lost is put on the record of its
+// request.
 func NotingDenied(allowed func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := allowed(ctx)
@@ -84,8 +86,8 @@ func NotingDenied(allowed func(context.Context) error) func(context.Context) err
 	}
 }
 
-// auditIDOf returns by what the API server's audit log has the request that decided: the last one as the caller, or the access review
-// that refused it.
+// auditIDOf returns by what the API server's audit log has the request that decided: the last one as the caller, or the
+// access review that refused it.
 func auditIDOf(sent *trail, err error) string {
 	if id := sent.auditID(); id != "" {
 		return id

@@ -23,8 +23,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// logged runs do within a request; what comes back are the audit lines, as text of the fields that matter. Lines of other events than
-// writes begin with the event.
+// logged runs do within a request; what comes back are the audit lines, as text of the fields that matter. Lines of
+// other events than writes begin with the event.
 func logged(t *testing.T, do func(r *http.Request)) []string {
 	t.Helper()
 	var log bytes.Buffer

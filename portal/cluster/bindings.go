@@ -9,8 +9,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Bindings returns the Secrets with connection details that the objects of a namespace publish in their status: keys in order,
-// by the Secret's name. Of kinds that the caller cannot list there are none. No Secret is read, or listed, for it.
+// Bindings returns the Secrets with connection details that the objects of a namespace publish in their status: keys in
+// order, by the Secret's name. Of kinds that the caller cannot list there are none. No Secret is read, or listed, for
+// it.
 func (c *Cluster) Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, k := range c.kinds.Requestable() {

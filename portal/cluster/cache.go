@@ -25,8 +25,8 @@ import (
 // lastApplied holds a whole former manifest; it is removed before caching, for it may hold what a user took out.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds, the Pods of WebApps,
-// ResourceQuotas, RoleBindings and ClusterRoleBindings.
+// newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds, the Pods of
+// WebApps, ResourceQuotas, RoleBindings and ClusterRoleBindings.
 func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {

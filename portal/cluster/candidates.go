@@ -12,9 +12,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// candidates returns the namespaces in which it is worth asking what the caller can do: those whose RoleBindings name the
-// caller, or all of them where Options.AskEverywhere says that there are other ways to rights. It decides nothing, and
-// answers for no right in the whole cluster. With hundreds of namespaces it is the difference between a few access
+// candidates returns the namespaces in which it is worth asking what the caller can do: those whose RoleBindings name
+// the caller, or all of them where Options.AskEverywhere says that there are other ways to rights. It decides nothing,
+// and answers for no right in the whole cluster. With hundreds of namespaces it is the difference between a few access
 // reviews for a page and a thousand.
 func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[string], error) {
 	out := sets.Set[string]{}
@@ -45,8 +45,8 @@ func (c *Cluster) withBindings(ctx context.Context, index, name string, to sets.
 	return nil
 }
 
-// The indexes of bindings by whom they name: RoleBindings, and ClusterRoleBindings that give rights to every object of a kind, or a
-// right to one Team; and that of RoleBindings by whether they give a role that comes with Portico.
+// The indexes of bindings by whom they name: RoleBindings, and ClusterRoleBindings that give rights to every object of
+// a kind, or a right to one Team; and that of RoleBindings by whether they give a role that comes with Portico.
 const (
 	bySubject     = "subject"
 	byTeamSubject = "teamsubject"
@@ -91,7 +91,8 @@ func indexTeamSubjects(obj client.Object) []string {
 	return nil
 }
 
-// aboutTeam reports whether a binding is one that Portico makes for the members of a Team. It decides only what is asked.
+// aboutTeam reports whether a binding is one that Portico makes for the members of a Team. It decides only what is
+// asked.
 func aboutTeam(b *rbacv1.ClusterRoleBinding) bool {
 	return strings.HasPrefix(b.RoleRef.Name, v1alpha1.TeamRolePrefix)
 }
@@ -104,9 +105,9 @@ func subjectNames(b *rbacv1.ClusterRoleBinding) []string {
 	return names
 }
 
-// worthAsking reports whether the caller may have a right in the whole cluster: if a ClusterRoleBinding names the caller,
-// or Options.AskEverywhere says that there are other ways to rights. Nearly nobody has one, and each page needs a dozen. It
-// decides nothing but a no.
+// worthAsking reports whether the caller may have a right in the whole cluster: if a ClusterRoleBinding names the
+// caller, or Options.AskEverywhere says that there are other ways to rights. Nearly nobody has one, and each page needs
+// a dozen. It decides nothing but a no.
 func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	if c.askEverywhere {
 		return true, nil

@@ -1,8 +1,8 @@
 // Package cluster is the only way in which the portal speaks with Kubernetes.
 //
-// Reads come from a shared cache, or from the API server, with the portal's own ServiceAccount, and only after an access
-// review for the caller. Writes are made as the caller, by impersonation through a second ServiceAccount that may do
-// nothing else but read logs of Pods, and what one Pod uses, as the caller.
+// Reads come from a shared cache, or from the API server, with the portal's own ServiceAccount, and only after an
+// access review for the caller. Writes are made as the caller, by impersonation through a second ServiceAccount that
+// may do nothing else but read logs of Pods, and what one Pod uses, as the caller.
 package cluster
 
 import (

@@ -19,8 +19,9 @@ func AsksToConfirm(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"=")
 }
 
-// deleteConfirmed notes on the object that its deletion is confirmed, and deletes it. A confirmation that came to nothing is taken back. A
-// dry run only notes nothing: where the confirmation is asked for, nothing else keeps it from being deleted.
+// deleteConfirmed notes on the object that its deletion is confirmed, and deletes it. A confirmation that came to
+// nothing is taken back. A dry run only notes nothing: where the confirmation is asked for, nothing else keeps it from
+// being deleted.
 func deleteConfirmed(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) error {
 	if dryRun {
 		return nil

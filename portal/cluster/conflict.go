@@ -42,8 +42,8 @@ func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(ownETag(etag)) == is })
 }
 
-// retryOnConflict writes what do makes of the object as it is, if it is the version that was seen. do must bind its write to that
-// version; when it conflicts, the object is looked at again.
+// retryOnConflict writes what do makes of the object as it is, if it is the version that was seen. do must bind its
+// write to that version; when it conflicts, the object is looked at again.
 func retryOnConflict(ctx context.Context, r resource, ref Ref, seen Seen,
 	do func(live *unstructured.Unstructured) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {

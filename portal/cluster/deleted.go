@@ -15,8 +15,8 @@ func (c *Cluster) leaving() catalog.Catalog {
 	return slices.DeleteFunc(slices.Clone(c.kinds.Requestable()), func(k catalog.Kind) bool { return !k.Namespaced || !k.Has("deletionPolicy") })
 }
 
-// Deleted returns what AWS still has of the deleted objects of a namespace, of the kinds that the caller can list there. Who can list none
-// gets a *ForbiddenError.
+// Deleted returns what AWS still has of the deleted objects of a namespace, of the kinds that the caller can list
+// there. Who can list none gets a *ForbiddenError.
 func (c *Cluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
 	kinds := c.leaving()
 	listed := map[string]bool{}

@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// stands is an API server with one object, at which writes conflict a few times because the status is written in between.
+// stands is an API server with one object, at which writes conflict a few times because the status is written in
+// between.
 type stands struct {
 	*apiserver
 	uid        types.UID

@@ -43,8 +43,8 @@ func (e *ForbiddenError) Error() string {
 	return fmt.Sprintf("you are not allowed to %s in namespace %s", what, e.Namespace)
 }
 
-// ToolError says that nobody let the ServiceAccounts of the caller's namespace act through the portal. Its text is for the
-// caller.
+// ToolError says that nobody let the ServiceAccounts of the caller's namespace act through the portal. Its text is for
+// the caller.
 type ToolError struct{ Namespace string }
 
 func (e *ToolError) Error() string {

@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// ETag returns the entity tag of what users write of the object: its spec by the generation, and its labels and annotations,
-// which have none, by a digest. Writes of the status do not change it. It begins with the UID.
+// ETag returns the entity tag of what users write of the object: its spec by the generation, and its labels and
+// annotations, which have none, by a digest. Writes of the status do not change it. It begins with the UID.
 func ETag(obj *unstructured.Unstructured) string {
 	h := fnv.New32a()
 	write := func(text string) { // with its length: no two lists of texts are spelled alike

@@ -43,7 +43,8 @@ func explained(err error) bool {
 	return forbidden || changed || unavailable
 }
 
-// refusesServiceAccount reports whether a refusal is about impersonating a ServiceAccount, and not about what it would do.
+// refusesServiceAccount reports whether a refusal is about impersonating a ServiceAccount, and not about what it would
+// do.
 func refusesServiceAccount(s metav1.Status) bool {
 	return s.Code == http.StatusForbidden && s.Details != nil &&
 		s.Details.Group == authenticationv1.GroupName && s.Details.Kind == "serviceaccounts"

@@ -18,8 +18,8 @@ import (
 // maxPending bounds what one subscriber may have waiting; beyond it the subscriber is told that it lost changes.
 const maxPending = 1000
 
-// Change says that an object, the events about it or its Pods are not what they were. It carries no content: read through the
-// Cluster, which checks access.
+// Change says that an object, the events about it or its Pods are not what they were. It carries no content: read
+// through the Cluster, which checks access.
 type Change struct {
 	Kind      string // plural, e.g. s3buckets
 	Namespace string
@@ -48,7 +48,8 @@ func (s *Subscription) only(relevant func(Change) bool) {
 // Ready receives when there is something to Take.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Take returns every change since the last call, each once. lost means that there were too many to keep: read everything.
+// Take returns every change since the last call, each once. lost means that there were too many to keep: read
+// everything.
 func (s *Subscription) Take() (changes []Change, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

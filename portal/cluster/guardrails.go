@@ -18,15 +18,15 @@ type teamRules struct {
 	object *unstructured.Unstructured
 }
 
-// Guardrails returns those of the Team that the namespace belongs to. The caller needs the right to create or list objects of the
-// kind there.
+// Guardrails returns those of the Team that the namespace belongs to. The caller needs the right to create or list
+// objects of the kind there.
 func (c *Cluster) Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error) {
 	team, err := c.teamFor(ctx, id, k, namespace)
 	return team.limits(), err
 }
 
-// Defaults returns what a new object begins with, by the Team that the namespace belongs to. The caller needs the right to create or
-// list objects of the kind there.
+// Defaults returns what a new object begins with, by the Team that the namespace belongs to. The caller needs the right
+// to create or list objects of the kind there.
 func (c *Cluster) Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error) {
 	team, err := c.teamFor(ctx, id, k, namespace)
 	return team.defaults(), err

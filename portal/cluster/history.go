@@ -29,9 +29,9 @@ type Version struct {
 	noted    bool // admission saw the change, and With is what it named
 }
 
-// History returns the versions of obj that the operator recorded, the newest first. It takes the right to get the object, and
-// no right to ControllerRevisions, which hold them: they say no more than the object did. They are read from the API server: the cache
-// holds none, because few look.
+// History returns the versions of obj that the operator recorded, the newest first. It takes the right to get the
+// object, and no right to ControllerRevisions, which hold them: they say no more than the object did. They are read
+// from the API server: the cache holds none, because few look.
 func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *unstructured.Unstructured) ([]Version, error) {
 	if err := c.RequireOne(ctx, id, "get", ref); err != nil || ref.Namespace == "" {
 		return nil, err

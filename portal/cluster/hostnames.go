@@ -22,9 +22,9 @@ const (
 	claimKind    = "DomainClaim"
 )
 
-// CheckHostname tells whether the namespace could have a hostname. Like HostnameGrant it is for callers who may create or
-// list hostname requests there; they need no right on claims. Who holds a hostname is told to those who may get hostname
-// requests in the holder's namespace, and to nobody else.
+// CheckHostname tells whether the namespace could have a hostname. Like HostnameGrant it is for callers who may create
+// or list hostname requests there; they need no right on claims. Who holds a hostname is told to those who may get
+// hostname requests in the holder's namespace, and to nobody else.
 func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
 	grant, err := c.HostnameGrant(ctx, id, namespace)
 	if err != nil {
@@ -81,9 +81,10 @@ func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace
 	return nil, nil
 }
 
-// Zones returns the domains of hosted zones that the namespace may use for hostnames, by the zones' IDs: those that hostname
-// requests of any namespace lie in, as far as the operator has looked at them. Of zones that the grant names no other is
-// told, or else only those whose domain has to do with a suffix of the grant. Access is as for HostnameGrant.
+// Zones returns the domains of hosted zones that the namespace may use for hostnames, by the zones' IDs: those that
+// hostname requests of any namespace lie in, as far as the operator has looked at them. Of zones that the grant names
+// no other is told, or else only those whose domain has to do with a suffix of the grant. Access is as for
+// HostnameGrant.
 func (c *Cluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
 	grant, err := c.HostnameGrant(ctx, id, namespace)
 	if err != nil || grant == nil {
@@ -127,7 +128,8 @@ func (c *Cluster) kind(name string) (catalog.Kind, error) {
 	return k, nil
 }
 
-// requireInterest returns a *ForbiddenError but for those who can create objects of the kind in the namespace, or list them.
+// requireInterest returns a *ForbiddenError but for those who can create objects of the kind in the namespace, or list
+// them.
 func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) error {
 	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || may {
 		return err

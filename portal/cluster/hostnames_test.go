@@ -108,7 +108,8 @@ func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
 	}
 }
 
-// TestZonesAreToldByDomain: those of the grant, or those that have to do with its suffixes, and to nobody without interest.
+// TestZonesAreToldByDomain: those of the grant, or those that have to do with its suffixes, and to nobody without
+// interest.
 func TestZonesAreToldByDomain(t *testing.T) {
 	const requests = `
 - {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: a, namespace: search}, spec: {zoneId: ZPARENT}, status: {zone: example.com}}

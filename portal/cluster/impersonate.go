@@ -59,9 +59,9 @@ func newImpersonator(own *rest.Config, client kubernetes.Interface, account type
 	}, nil
 }
 
-// clientFor returns a client that acts as id and collects the API server's warnings. It refuses identities without a username and
-// those of the system: client-go sends no impersonation header at all for an empty one, which would make the
-// request the impersonator's own.
+// clientFor returns a client that acts as id and collects the API server's warnings. It refuses identities without a
+// username and those of the system: client-go sends no impersonation header at all for an empty one, which would make
+// the request the impersonator's own.
 func (w *impersonator) clientFor(id auth.Identity) (dynamic.Interface, *warnings, error) {
 	through, err := impersonating(id, w.transport)
 	if err != nil {

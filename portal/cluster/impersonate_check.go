@@ -18,8 +18,8 @@ import (
 // nobody is a user to whom nobody gives rights, in a group of the same sort.
 const nobody = "portico:nobody"
 
-// Impersonates tells whether writes as users work, by a dry run of one: as a user who may do nothing, so that the API server
-// looks at who acts, and then refuses the user. Any other refusal is of the acting itself.
+// Impersonates tells whether writes as users work, by a dry run of one: as a user who may do nothing, so that the API
+// server looks at who acts, and then refuses the user. Any other refusal is of the acting itself.
 func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 	at := slices.IndexFunc(c.kinds, func(k catalog.Kind) bool { return k.Namespaced && k.KeptBy == "" })
 	if at < 0 {

@@ -23,8 +23,8 @@ var repeated = map[string]bool{
 	v1alpha1.AnnotationRequestedBy: true, v1alpha1.AnnotationChangedBy: true, v1alpha1.AnnotationChangedWith: true, v1alpha1.AnnotationChangedGeneration: true,
 }
 
-// texts are what cached objects have in common: the names of their fields, of which each has a hundred, and the values of some. The JSON
-// decoder makes each again.
+// texts are what cached objects have in common: the names of their fields, of which each has a hundred, and the values
+// of some. The JSON decoder makes each again.
 type texts struct {
 	mu    sync.Mutex
 	known map[string]string

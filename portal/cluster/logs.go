@@ -32,7 +32,8 @@ type LogQuery struct {
 }
 
 // Logs reads a log as the caller, to be closed; ctx bounds all of it. The caller needs the right to get pods/log in the
-// namespace; who reads too many at a time gets a *podlogs.TooManyReadsError. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
+// namespace; who reads too many at a time gets a *podlogs.TooManyReadsError. apierrors.IsBadRequest says that there is
+// no log, and why: the container has not started, or not ended.
 func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podlogs.Lines, error) {
 	ctx, sent := withTrail(ctx, asCaller)
 	body, done, err := c.openLog(ctx, id, q)

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Namespaces returns the names of the namespaces of teams in which the caller can list at least one requestable kind, sorted.
-// Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
+// Namespaces returns the names of the namespaces of teams in which the caller can list at least one requestable kind,
+// sorted. Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
 func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, error) {
 	metas, err := c.namespaceMetas(ctx)
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 // givesARole are the roles that come with Portico: who has one in a namespace is of the team that it belongs to.
 var givesARole = sets.New("portico-viewer", "portico-developer", "portico-owner", "portico-admin")
 
-// teams returns the namespaces that belong to teams: those that say so by a label, those in which somebody has a role of
-// Portico's, and those that hold what teams request or a HostnameGrant.
+// teams returns the namespaces that belong to teams: those that say so by a label, those in which somebody has a role
+// of Portico's, and those that hold what teams request or a HostnameGrant.
 func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadata) (sets.Set[string], error) {
 	out := sets.Set[string]{}
 	for i := range metas {

@@ -16,8 +16,8 @@ import (
 // longestOfferPath is the longest question that the operator takes, about.
 const longestOfferPath = 2000
 
-// Offers returns what an AWS account has for a field of a request, to a caller who can create or change objects of the kind in the
-// namespace; others get a *ForbiddenError. Of hosted zones it is those that the team's grant allows.
+// Offers returns what an AWS account has for a field of a request, to a caller who can create or change objects of the
+// kind in the namespace; others get a *ForbiddenError. Of hosted zones it is those that the team's grant allows.
 func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error) {
 	may, err := c.Can(ctx, id, "update", k, q.Namespace)
 	if err == nil && !may {

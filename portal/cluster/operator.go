@@ -19,8 +19,8 @@ import (
 // account is the portal's own ServiceAccount, in its own namespace.
 const account = "portico-portal"
 
-// Checks returns what the operator tells of its checks of obj, to a caller who may get obj; others get a *ForbiddenError.
-// That the operator does not answer is no error: then they are unknown.
+// Checks returns what the operator tells of its checks of obj, to a caller who may get obj; others get a
+// *ForbiddenError. That the operator does not answer is no error: then they are unknown.
 func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
 	kind, ok := c.kinds.ByName(obj.GetKind())
 	if !ok {
@@ -79,8 +79,8 @@ func (c *Cluster) Controllers(ctx context.Context, id auth.Identity) (operator.W
 	return c.operator.Work(ctx), nil
 }
 
-// CallHistory returns what the operator asked AWS in the last hour, as this replica of the portal has seen it, for callers who look
-// after the platform.
+// CallHistory returns what the operator asked AWS in the last hour, as this replica of the portal has seen it, for
+// callers who look after the platform.
 func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
 	if err := c.requirePlatform(ctx, id); err != nil {
 		return nil, err
@@ -88,7 +88,8 @@ func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator
 	return c.operator.History(), nil
 }
 
-// requirePlatform returns a *ForbiddenError but for callers who may list claims, which belong to no team: those who look after the platform.
+// requirePlatform returns a *ForbiddenError but for callers who may list claims, which belong to no team: those who
+// look after the platform.
 func (c *Cluster) requirePlatform(ctx context.Context, id auth.Identity) error {
 	kind, err := c.kind(claimKind)
 	if err != nil {

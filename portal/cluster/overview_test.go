@@ -230,7 +230,8 @@ func TestTheOverviewKnowsOfAChangeBeforeSubscribersDo(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller: only a RoleBinding could give there what the whole cluster does not.
+// TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller: only a RoleBinding could give there what the whole cluster
+// does not.
 func TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller(t *testing.T) {
 	c, j := overseen(t, "list s3buckets")
 	names := []string{"payments"}

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// The portal has no right to Secrets, as itself or as anybody. What people may do with them the operator does, for the token that they
-// bring, which it verifies itself: the portal carries it.
+// The portal has no right to Secrets, as itself or as anybody. What people may do with them the operator does, for the
+// token that they bring, which it verifies itself: the portal carries it.
 
 // PersonError is what the operator tells a person in place of what was asked. Its text is for them.
 type PersonError struct {
@@ -53,7 +53,8 @@ type errand struct {
 	verb, resource, namespace, name string
 }
 
-// Secrets returns the Secrets of a namespace whose values people set, without values. Errors are *PersonError and *UnavailableError.
+// Secrets returns the Secrets of a namespace whose values people set, without values. Errors are *PersonError and
+// *UnavailableError.
 func (c *Cluster) Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error) {
 	var out operatorapi.SecretList
 	_, err := c.ask(ctx, id, errand{
@@ -72,7 +73,8 @@ func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, na
 	return out, err
 }
 
-// DeleteSecret deletes a Secret whose values people set. What is in use is deleted only if confirm is its name. Errors are as for Secrets.
+// DeleteSecret deletes a Secret whose values people set. What is in use is deleted only if confirm is its name. Errors
+// are as for Secrets.
 func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error) {
 	path := operatorapi.SecretPath(namespace, name)
 	if confirm != "" {
@@ -98,8 +100,8 @@ func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref, master 
 	return out, err
 }
 
-// ServesPeople returns nil if the operator does for people what they may do with Secrets, else a *PersonError that says why not. An operator
-// that does not tell is asked.
+// ServesPeople returns nil if the operator does for people what they may do with Secrets, else a *PersonError that says
+// why not. An operator that does not tell is asked.
 func (c *Cluster) ServesPeople(ctx context.Context) error {
 	features := c.operator.Features(ctx)
 	if !features.Known {
@@ -162,8 +164,8 @@ func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *
 	return may, err
 }
 
-// OwnUsers reports whether an application can have a user of its own in a database, and if not, why; nothing while the operator does not
-// answer.
+// OwnUsers reports whether an application can have a user of its own in a database, and if not, why; nothing while the
+// operator does not answer.
 func (c *Cluster) OwnUsers(ctx context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
 	features := c.operator.Features(ctx)
 	if !features.Known {

@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// TestOnlyPeopleWithATokenOfTheirOwnAreCarried: nothing is sent for others, and the portal's own token stands for nobody.
+// TestOnlyPeopleWithATokenOfTheirOwnAreCarried: nothing is sent for others, and the portal's own token stands for
+// nobody.
 func TestOnlyPeopleWithATokenOfTheirOwnAreCarried(t *testing.T) {
 	c := &Cluster{} // without an operator: whoever is carried makes it panic
 	for name, id := range map[string]struct {

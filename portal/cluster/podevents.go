@@ -21,16 +21,18 @@ import (
 )
 
 const (
-	// podEventsRest is for how long the events about a Pod are watched after somebody looked; an open page looks twice as often.
+	// podEventsRest is for how long the events about a Pod are watched after somebody looked; an open page looks twice
+	// as often.
 	podEventsRest = time.Minute
-	// maxPodsWatched bounds the Pods whose events are watched at a time: each costs a connection's stream and a few kilobytes.
+	// maxPodsWatched bounds the Pods whose events are watched at a time: each costs a connection's stream and a few
+	// kilobytes.
 	maxPodsWatched = 200
 	// podEventsWait bounds how long a page waits for the events that there are.
 	podEventsWait = 5 * time.Second
 )
 
-// podEvents watches the events about Pods that somebody looks at, once for all who do: a page that is rendered again asks
-// the API server for nothing. All events about Pods would be too many to hold.
+// podEvents watches the events about Pods that somebody looks at, once for all who do: a page that is rendered again
+// asks the API server for nothing. All events about Pods would be too many to hold.
 type podEvents struct {
 	client  kubernetes.Interface
 	changed func(Change)
@@ -139,8 +141,8 @@ func (p *podEvents) close() {
 	}
 }
 
-// PodEvents returns events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to list events
-// in the namespace.
+// PodEvents returns events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to
+// list events in the namespace.
 func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
 	if err := c.access.require(ctx, id, ListEvents.In(pod.Namespace)); err != nil {
 		return nil, err

@@ -27,8 +27,9 @@ const (
 	maxPodText = 512
 )
 
-// Pods returns those that run for app, newest first; they are shared with the cache, and hold only what trimPod leaves. The
-// caller needs the right to list Pods in the namespace, and to see an application's last words the right on its log.
+// Pods returns those that run for app, newest first; they are shared with the cache, and hold only what trimPod leaves.
+// The caller needs the right to list Pods in the namespace, and to see an application's last words the right on its
+// log.
 func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	if err := c.access.require(ctx, id, ListPods.In(app.GetNamespace())); err != nil {
 		return nil, err
@@ -57,7 +58,8 @@ func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.
 	return out, nil
 }
 
-// withoutWords returns a copy of a Pod without what its containers wrote at their end, which may hold anything, as logs may.
+// withoutWords returns a copy of a Pod without what its containers wrote at their end, which may hold anything, as logs
+// may.
 func withoutWords(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {

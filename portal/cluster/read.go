@@ -58,8 +58,8 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 	return items, nil
 }
 
-// Get returns a copy of one object. Without the right to get the kind in the namespace it returns a *ForbiddenError, whether or
-// not the object exists; apierrors.IsNotFound is for callers with the right only.
+// Get returns a copy of one object. Without the right to get the kind in the namespace it returns a *ForbiddenError,
+// whether or not the object exists; apierrors.IsNotFound is for callers with the right only.
 //
 // For what is not in the cache the API server is asked: it may have been made a moment ago.
 func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {

@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	// maxOfUser is how many revoked sessions of one user are remembered one by one, and maxOfList how many of one list, which is
-	// an eighth of the users. Beyond it one moment takes their place: whatever session began until then has ended.
+	// maxOfUser is how many revoked sessions of one user are remembered one by one, and maxOfList how many of one list,
+	// which is an eighth of the users. Beyond it one moment takes their place: whatever session began until then has
+	// ended.
 	maxOfUser, maxOfList = 16, 4096
-	// allOf begins the key of that moment, after the user and a dot, or by itself for the whole list. The moment ends it: two
-	// replicas that do not know of each other's write two keys, of which the later counts.
+	// allOf begins the key of that moment, after the user and a dot, or by itself for the whole list. The moment ends
+	// it: two replicas that do not know of each other's write two keys, of which the later counts.
 	allOf = "all-"
 )
 
-// revocationList holds the sessions of some users that were revoked before their end. It is kept as the data of a Secret:
-// by key, Unix seconds as text. A key is <user>.<session>, with the time from which on nobody would take the session anyway;
-// or <user>.all-<moment> or all-<moment>, with the moment: the beginning of the latest session that it ends. Keys without a dot
-// are of sessions, as older versions wrote them. It is not safe for concurrent use.
+// revocationList holds the sessions of some users that were revoked before their end. It is kept as the data of a
+// Secret: by key, Unix seconds as text. A key is <user>.<session>, with the time from which on nobody would take the
+// session anyway; or <user>.all-<moment> or all-<moment>, with the moment: the beginning of the latest session that it
+// ends. Keys without a dot are of sessions, as older versions wrote them. It is not safe for concurrent use.
 type revocationList struct {
 	sessions map[string]int64            // by key, until when
 	byUser   map[string]map[string]int64 // of those with a user, by user and key
@@ -58,8 +59,8 @@ func (l *revocationList) hasOld(s auth.SessionRef) bool {
 	return has
 }
 
-// see takes in the data of the Secret, old or new: another replica may have written more by now. What is spent is known until
-// it has gone from the Secret, or nobody would take it out.
+// see takes in the data of the Secret, old or new: another replica may have written more by now. What is spent is known
+// until it has gone from the Secret, or nobody would take it out.
 func (l *revocationList) see(data map[string][]byte, now time.Time) {
 	for key, text := range data {
 		l.learn(key, string(text))
@@ -92,9 +93,9 @@ func (l *revocationList) learn(key, text string) {
 	}
 }
 
-// add takes in a session, and returns the change of the data that tells of it: texts by key, nil for what goes. Of a user, or a
-// list, of which there are too many, one moment is told in place of all: too many sessions end rather than one too few. A
-// moment that tells of the session already is told again, in case it was not written.
+// add takes in a session, and returns the change of the data that tells of it: texts by key, nil for what goes. Of a
+// user, or a list, of which there are too many, one moment is told in place of all: too many sessions end rather than
+// one too few. A moment that tells of the session already is told again, in case it was not written.
 func (l *revocationList) add(s auth.SessionRef, now time.Time) map[string]*string {
 	change := l.dropSpent(now)
 	if whose, covered := l.covers(s.User, s.Began.Unix()); covered {
@@ -115,7 +116,8 @@ func (l *revocationList) add(s auth.SessionRef, now time.Time) map[string]*strin
 	return change
 }
 
-// addAll takes in that every session of the user has ended that began until then, and returns the change of the data that tells of it.
+// addAll takes in that every session of the user has ended that began until then, and returns the change of the data
+// that tells of it.
 func (l *revocationList) addAll(user string, until, now time.Time) map[string]*string {
 	change := l.dropSpent(now)
 	l.all[user] = max(l.all[user], until.Unix())

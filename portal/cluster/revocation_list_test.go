@@ -68,8 +68,8 @@ func TestAUserIsSignedOutOfAll(t *testing.T) {
 	}
 }
 
-// TestReplicasThatLagFillNoList: two replicas write to one Secret and see it late; still it stays small, and in the end both
-// know of every sign-out.
+// TestReplicasThatLagFillNoList: two replicas write to one Secret and see it late; still it stays small, and in the end
+// both know of every sign-out.
 func TestReplicasThatLagFillNoList(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		replicas, seen := []*revocationList{newRevocationList(), newRevocationList()}, []int{0, 0}
@@ -102,8 +102,8 @@ func TestReplicasThatLagFillNoList(t *testing.T) {
 	})
 }
 
-// TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle: whoever signs in and out all day fills no list, loses other sessions of
-// that day, and nobody else does.
+// TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle: whoever signs in and out all day fills no list, loses other
+// sessions of that day, and nobody else does.
 func TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle(t *testing.T) {
 	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	neighbour, before, after := sessionOf("b1", 1, noon), sessionOf("a1", -1, noon.Add(-time.Minute)), sessionOf("a1", -2, noon.Add(time.Hour))

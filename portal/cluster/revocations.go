@@ -37,7 +37,8 @@ func RevocationSecret(list int) string {
 	return "portico-revoked-sessions-" + strconv.Itoa(list)
 }
 
-// Revocations are the sessions that were revoked before their end, at a sign-out or by a platform admin, watched by every replica.
+// Revocations are the sessions that were revoked before their end, at a sign-out or by a platform admin, watched by
+// every replica.
 type Revocations struct {
 	secrets corev1client.SecretInterface
 	clock   clock.PassiveClock
@@ -126,8 +127,8 @@ func (r *Revocations) Revoked(s auth.SessionRef) bool {
 	return r.lists[listOf(s.User)].has(s) || r.lists[0].hasOld(s)
 }
 
-// Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret. After an
-// error it is refused here only.
+// Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret. After
+// an error it is refused here only.
 func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
 	return r.change(ctx, listOf(s.User), func(l *revocationList) map[string]*string { return l.add(s, r.clock.Now()) })
 }
@@ -137,9 +138,9 @@ func (r *Revocations) RevokeUser(ctx context.Context, until auth.SessionRef) err
 	return r.change(ctx, listOf(until.User), func(l *revocationList) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
 }
 
-// EndUser ends all sessions and tokens of a user that have begun, by the name that Kubernetes knows, and returns the latest beginning
-// of what has ended. Both tell the second in which they began, and no less: it returns when this one is over, so that what begins
-// afterwards lasts. Nobody calls it off: who asked may have gone.
+// EndUser ends all sessions and tokens of a user that have begun, by the name that Kubernetes knows, and returns the
+// latest beginning of what has ended. Both tell the second in which they began, and no less: it returns when this one
+// is over, so that what begins afterwards lasts. Nobody calls it off: who asked may have gone.
 func (r *Revocations) EndUser(ctx context.Context, username string) (time.Time, error) {
 	until := r.clock.Now().Truncate(time.Second)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)

@@ -12,11 +12,11 @@ import (
 // verbs are what can be done with the objects of a kind.
 var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
 
-// Rights returns what the caller can do in the namespace, by the plural names of the kinds; of a kind that may not be touched
-// the list is empty.
+// Rights returns what the caller can do in the namespace, by the plural names of the kinds; of a kind that may not be
+// touched the list is empty.
 //
-// It asks as little as it can: nothing about a namespace that does not exist, in which nobody can do anything, and about
-// the whole cluster, whose answers hold for the next namespace too, where the caller has rights by nothing else.
+// It asks as little as it can: nothing about a namespace that does not exist, in which nobody can do anything, and
+// about the whole cluster, whose answers hold for the next namespace too, where the caller has rights by nothing else.
 func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error) {
 	may := map[string][]string{}
 	for _, k := range kinds {

@@ -32,9 +32,10 @@ func (c *Cluster) MayEndSessions(ctx context.Context, id auth.Identity) (bool, e
 	return c.access.allowed(ctx, id, toEndSessions)
 }
 
-// EndSessions ends, on every replica, all sessions and bearer tokens that a user has for the portal, or with dryRun only says whose
-// they are. user is as auth.NameUser reads it. What begins after it has returned lasts. Errors are *ForbiddenError, *auth.NoUserError
-// and *UnavailableError; after the last one they have ended here, and perhaps nowhere else.
+// EndSessions ends, on every replica, all sessions and bearer tokens that a user has for the portal, or with dryRun
+// only says whose they are. user is as auth.NameUser reads it. What begins after it has returned lasts. Errors are
+// *ForbiddenError, *auth.NoUserError and *UnavailableError; after the last one they have ended here, and perhaps
+// nowhere else.
 func (c *Cluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (Ended, error) {
 	out, err := c.endSessions(ctx, id, user, dryRun)
 	auth.NoteWrite(ctx, auth.Write{

@@ -27,7 +27,8 @@ func lists() *fake.Clientset {
 	return fake.NewClientset(all...)
 }
 
-// ending returns a cluster whose dev may end sessions, and what it writes to. In its bindings ops is a group, and both a group and a user.
+// ending returns a cluster whose dev may end sessions, and what it writes to. In its bindings ops is a group, and both
+// a group and a user.
 func ending(t *testing.T, allow ...string) (*Cluster, *fake.Clientset, *clocktesting.FakePassiveClock) {
 	t.Helper()
 	c, _ := overseen(t, allow...)
@@ -111,7 +112,8 @@ func TestTheRightToEndSessionsIsAskedForEachTime(t *testing.T) {
 	}
 }
 
-// TestEndingOutlivesReplicas: one that starts anew knows it from the Secret, until nothing can be left of what was ended.
+// TestEndingOutlivesReplicas: one that starts anew knows it from the Secret, until nothing can be left of what was
+// ended.
 func TestEndingOutlivesReplicas(t *testing.T) {
 	c, secrets, now := ending(t, mayEnd)
 	began := time.Now()

@@ -33,8 +33,8 @@ type Quota struct {
 // Full reports whether there is no room for another one.
 func (q Quota) Full() bool { return q.Known && q.Used.Cmp(q.Hard) >= 0 }
 
-// Quotas returns the quotas of a namespace, or with "" of every namespace, sorted by namespace, what they are of, and name. Without
-// the right to list ResourceQuotas there it is a *ForbiddenError.
+// Quotas returns the quotas of a namespace, or with "" of every namespace, sorted by namespace, what they are of, and
+// name. Without the right to list ResourceQuotas there it is a *ForbiddenError.
 func (c *Cluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]Quota, error) {
 	if err := c.access.require(ctx, id, Right{verb: "list", resource: Quotas, namespace: namespace}); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ type Member struct {
 	Binding   string // name of the RoleBinding
 }
 
-// Members returns those whom RoleBindings of the namespace name, sorted by role, kind and name. Roles that are bound for the whole cluster
-// are not among them. Without the right to list RoleBindings there it is a *ForbiddenError.
+// Members returns those whom RoleBindings of the namespace name, sorted by role, kind and name. Roles that are bound
+// for the whole cluster are not among them. Without the right to list RoleBindings there it is a *ForbiddenError.
 func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]Member, error) {
 	if err := c.access.require(ctx, id, Right{verb: "list", group: rbacv1.GroupName, resource: Bindings, namespace: namespace}); err != nil {
 		return nil, err

@@ -56,8 +56,8 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 	return t.token, nil
 }
 
-// mintError says that there is no token. It does not unwrap: the answer to our own request must not be taken for the answer
-// to the caller's.
+// mintError says that there is no token. It does not unwrap: the answer to our own request must not be taken for the
+// answer to the caller's.
 type mintError struct {
 	account types.NamespacedName
 	cause   error

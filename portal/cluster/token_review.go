@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// IssuesTokens implements auth.TokenReviewer. The API server's issuer is that of the tokens which it issues to the portal, and
-// was, as long as this process lives.
+// IssuesTokens implements auth.TokenReviewer. The API server's issuer is that of the tokens which it issues to the
+// portal, and was, as long as this process lives.
 func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error) {
 	token, err := c.impersonator.tokens.current(ctx)
 	if err != nil {

@@ -42,10 +42,10 @@ var (
 
 var podMetrics = schema.GroupVersionResource{Group: GetUsage.group, Version: "v1beta1", Resource: "pods"}
 
-// Usage returns what the Pods of app use, by their names, read as the caller; those of which the cluster knows nothing yet are left out.
-// It never waits longer than usageWait, and what it returns may be usageTTL old, or older while the metrics API is slow. The caller needs
-// the right to get pods.metrics.k8s.io in the namespace. Besides a *ForbiddenError it returns ErrNoMetrics, ErrNoUsageYet or an
-// *UnavailableError.
+// Usage returns what the Pods of app use, by their names, read as the caller; those of which the cluster knows nothing
+// yet are left out. It never waits longer than usageWait, and what it returns may be usageTTL old, or older while the
+// metrics API is slow. The caller needs the right to get pods.metrics.k8s.io in the namespace. Besides a
+// *ForbiddenError it returns ErrNoMetrics, ErrNoUsageYet or an *UnavailableError.
 func (c *Cluster) Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]Usage, error) {
 	namespace := app.GetNamespace()
 	if err := c.access.require(ctx, id, GetUsage.In(namespace)); err != nil {
@@ -85,8 +85,8 @@ func runningPods(pods []*corev1.Pod) []string {
 	return out
 }
 
-// readUsage asks about each Pod, for nobody may list as others (docs/adr/0057-usage.md): first about one, which tells whether there is
-// anything to ask.
+// readUsage asks about each Pod, for nobody may list as others (docs/adr/0057-usage.md): first about one, which tells
+// whether there is anything to ask.
 func (c *Cluster) readUsage(ctx context.Context, id auth.Identity, namespace string, pods []string) (map[string]Usage, error) {
 	client, _, err := c.impersonator.clientFor(id)
 	if err != nil {
@@ -147,7 +147,8 @@ func usageOf(ctx context.Context, api dynamic.ResourceInterface, pod string) (u 
 	return u, len(containers) > 0, nil
 }
 
-// explainUsage knows besides what explain does that the API server passes on the troubles of the one that serves the figures.
+// explainUsage knows besides what explain does that the API server passes on the troubles of the one that serves the
+// figures.
 func (c *Cluster) explainUsage(ctx context.Context, id auth.Identity, namespace string, err error) error {
 	var status apierrors.APIStatus
 	switch {

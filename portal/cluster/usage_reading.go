@@ -80,7 +80,8 @@ func (r *usageReading) end(usage map[string]Usage, err error) (late bool) {
 	return r.late
 }
 
-// await returns the figures as soon as they are there; after a short wait those of the reading before, if there are any.
+// await returns the figures as soon as they are there; after a short wait those of the reading before, if there are
+// any.
 func (r *usageReading) await(ctx context.Context) (map[string]Usage, error) {
 	wait := time.NewTimer(r.wait)
 	defer wait.Stop()

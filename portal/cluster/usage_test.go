@@ -131,8 +131,8 @@ func TestUsageNeedsARightOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestASlowMetricsAPIHoldsUpNoPage: the page goes on without the figures, with those from before as soon as there are any, and hears of
-// the new ones.
+// TestASlowMetricsAPIHoldsUpNoPage: the page goes on without the figures, with those from before as soon as there are
+// any, and hears of the new ones.
 func TestASlowMetricsAPIHoldsUpNoPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := usages{clock: clock.RealClock{}}

@@ -42,10 +42,10 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	})
 }
 
-// Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the
-// ETag of the version that the caller saw, or several of them separated by commas; a *ChangedError says that what
-// users write of it is another by now, or that the object is not the one with obj's UID, if obj has one. Writes of the status in between
-// do not matter.
+// Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the ETag
+// of the version that the caller saw, or several of them separated by commas; a *ChangedError says that what users
+// write of it is another by now, or that the object is not the one with obj's UID, if obj has one. Writes of the status
+// in between do not matter.
 func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
@@ -63,8 +63,8 @@ func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	})
 }
 
-// Patch merges what is given (RFC 7396) into one object, as the caller. Nothing else of the object is sent, so that what
-// others changed in the meantime stays. etag is as for Update.
+// Patch merges what is given (RFC 7396) into one object, as the caller. Nothing else of the object is sent, so that
+// what others changed in the meantime stays. etag is as for Update.
 func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (Result, error) {
 	return c.patch(ctx, id, ref, with, etag, dryRun, ref.Kind.Check)
 }
@@ -147,8 +147,8 @@ func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas
 	return got.Object, err
 }
 
-// Delete deletes the object as the caller, if it is the one that was seen. Where that is asked for, seen.Confirmed is noted as the
-// confirmation first, which needs the right to patch the object. The result's object is what is left while
+// Delete deletes the object as the caller, if it is the one that was seen. Where that is asked for, seen.Confirmed is
+// noted as the confirmation first, which needs the right to patch the object. The result's object is what is left while
 // finalizers work, nil when it is gone at once.
 func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Seen, dryRun bool) (Result, error) {
 	ch := change{verb: "delete", ref: ref, dryRun: dryRun, uid: seen.UID, deeds: always(activity.Deletes)}

@@ -51,7 +51,8 @@ func targetOf(obj *unstructured.Unstructured, k catalog.Kind) string {
 // nothing is the effect of deleting what stands for nothing in AWS.
 var nothing = []views.Effect{{Icon: "info", Tone: "idle", Text: "Nothing is deleted in AWS: Portico knows of nothing there for it."}}
 
-// unmade reports whether the operator has looked at the object and made nothing for it: it had to wait, or AWS refused the creation.
+// unmade reports whether the operator has looked at the object and made nothing for it: it had to wait, or AWS refused
+// the creation.
 func unmade(obj *unstructured.Unstructured) bool {
 	return status.FactsOf(obj).Observed >= 0 && catalog.TextAt(obj, "status", "accountID") == "" && catalog.TextAt(obj, "status", "arn") == ""
 }

@@ -25,7 +25,8 @@ func Kept(obj *unstructured.Unstructured) bool {
 	return obj.GetDeletionTimestamp() != nil && obj.GetAnnotations()[v1alpha1.AnnotationKeep] == "true"
 }
 
-// MayKeep reports whether the deletion of obj can be called off: it has begun, and waits for something, and AWS is not at it yet.
+// MayKeep reports whether the deletion of obj can be called off: it has begun, and waits for something, and AWS is not
+// at it yet.
 func MayKeep(obj *unstructured.Unstructured, k catalog.Kind) bool {
 	return obj.GetDeletionTimestamp() != nil && k.Has("deletionPolicy") && !Kept(obj) && !observed(obj) && catalog.TextAt(obj, "status", "accountID") != "" &&
 		status.FactsOf(obj).Condition(v1alpha1.ConditionReady).Reason != v1alpha1.ReasonDeleting

@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// accessEffects says which rights in AWS the bindings of an application ask for, and no longer ask for. was is nil for a request.
+// accessEffects says which rights in AWS the bindings of an application ask for, and no longer ask for. was is nil for
+// a request.
 func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Effect {
 	if s.kind.Name != v1alpha1.KindWebApp {
 		return nil
@@ -94,7 +95,8 @@ func bindingsOf(obj *unstructured.Unstructured) []v1alpha1.WebAppBinding {
 	return app.Spec.Bindings
 }
 
-// onlyAccess reports whether the bindings of an application differ in their access alone: what the Pods are given stays the same then.
+// onlyAccess reports whether the bindings of an application differ in their access alone: what the Pods are given stays
+// the same then.
 func (s subject) onlyAccess(was, will *unstructured.Unstructured) bool {
 	if s.kind.Name != v1alpha1.KindWebApp {
 		return false

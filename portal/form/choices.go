@@ -61,8 +61,8 @@ func (c Choices) chooses(r catalog.Reference) bool {
 	return n > 0 && n <= MaxChoices
 }
 
-// named returns an input for the name of another object: a choice of those that exist, or a text where there are none to
-// choose. Of several kinds, the choice is kind and name at once, so that nobody can mismatch them.
+// named returns an input for the name of another object: a choice of those that exist, or a text where there are none
+// to choose. Of several kinds, the choice is kind and name at once, so that nobody can mismatch them.
 func (b builder) named(r catalog.Reference, v views.Field) views.Field {
 	v.Value, v.Picks = b.values.Get(v.Name), true
 	if !b.Choices.chooses(r) {

@@ -28,8 +28,8 @@ func compareObjects(a, b *unstructured.Unstructured) (lines []views.Line, added 
 // around is how many unchanged lines stand around what changes.
 const around = 3
 
-// folded leaves out what does not change, but for some lines around what does; fewer lines than the note that stands for
-// them are left where they are.
+// folded leaves out what does not change, but for some lines around what does; fewer lines than the note that stands
+// for them are left where they are.
 func folded(lines []views.Line) []views.Line {
 	near := make([]bool, len(lines))
 	for i, l := range lines {
@@ -77,8 +77,8 @@ func compare(asked, stored string) (lines []views.Line, added int) {
 	return slices.Concat(lines, between, after), added
 }
 
-// compareMiddle compares what is left between equal beginnings and ends. What is too long is shown as taken out and put in
-// as a whole.
+// compareMiddle compares what is left between equal beginnings and ends. What is too long is shown as taken out and put
+// in as a whole.
 func compareMiddle(a, b []string) (lines []views.Line, added int) {
 	if len(a)*len(b) > maxCompared {
 		for _, l := range a {

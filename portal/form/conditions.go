@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// conditions returns those of a field at inputs of the form. What they say of a field that cannot change is settled: met, it
-// says nothing more; never says that it cannot be met.
+// conditions returns those of a field at inputs of the form. What they say of a field that cannot change is settled:
+// met, it says nothing more; never says that it cannot be met.
 func (b builder) conditions(f catalog.Field, path string) (open []views.When, never bool) {
 	object := strings.TrimSuffix(path, f.Name)
 	for _, c := range f.Needs {

@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Conflict is three versions of an object that two people edit: the one in which the user began, the one that somebody else
-// made of it, and the user's own.
+// Conflict is three versions of an object that two people edit: the one in which the user began, the one that somebody
+// else made of it, and the user's own.
 type Conflict struct {
 	kind                catalog.Kind
 	began, theirs, mine *unstructured.Unstructured
@@ -26,8 +26,8 @@ func takes(pointer string) string { return "take " + pointer }
 
 func validTake(s string) bool { return s == views.TakeTheirs || s == views.TakeMine }
 
-// View fills the three versions in. chosen are the choices made so far, nil before the first look. It reports whether one is
-// missing that must be made.
+// View fills the three versions in. chosen are the choices made so far, nil before the first look. It reports whether
+// one is missing that must be made.
 func (c Conflict) View(view *views.Conflict, chosen url.Values) (undecided bool, err error) {
 	for _, part := range []struct {
 		into *string

@@ -32,7 +32,8 @@ func labels(kind catalog.Kind, names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// deletingEffects tells what the change of an object does that is being deleted: what the new spec makes of the deletion.
+// deletingEffects tells what the change of an object does that is being deleted: what the new spec makes of the
+// deletion.
 func (s subject) deletingEffects(will *unstructured.Unstructured, changed []string) []views.Effect {
 	name, k := s.Edit.Name, s.kind
 	if slices.Contains(k.Deletion.Counts, deletion.EveryField) {

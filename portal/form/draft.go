@@ -1,5 +1,6 @@
-// Package form reads what people enter about an object of any kind, as inputs or as YAML, and lays out the inputs that show it
-// again. It goes by the kind's schema and by the facts that it is given: it asks no cluster, and answers no request.
+// Package form reads what people enter about an object of any kind, as inputs or as YAML, and lays out the inputs that
+// show it again. It goes by the kind's schema and by the facts that it is given: it asks no cluster, and answers no
+// request.
 package form
 
 import (
@@ -34,8 +35,8 @@ func (f Facts) called(kind string) string {
 	return kind
 }
 
-// Edit is an object that is edited, in the version in which the user began. Forms carry that version, so that it holds over
-// all the pages that lead to the change.
+// Edit is an object that is edited, in the version in which the user began. Forms carry that version, so that it holds
+// over all the pages that lead to the change.
 type Edit struct {
 	Name   string
 	ETag   string
@@ -89,8 +90,8 @@ func FromObject(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) 
 	return d, nil
 }
 
-// Like returns the draft of another object like obj: all but what only one can have, which is its name, the names of what it
-// stands for, and what was asked of it for the moment.
+// Like returns the draft of another object like obj: all but what only one can have, which is its name, the names of
+// what it stands for, and what was asked of it for the moment.
 func Like(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft, error) {
 	obj = WithoutOrders(obj)
 	obj.SetName("")
@@ -102,8 +103,8 @@ func Like(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft
 	return d, err
 }
 
-// WithoutOrders returns a copy of obj without what was asked of it for the moment, consent to a loss among it: another object
-// is not bound by it.
+// WithoutOrders returns a copy of obj without what was asked of it for the moment, consent to a loss among it: another
+// object is not bound by it.
 func WithoutOrders(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	obj = obj.DeepCopy()
 	notes := obj.GetAnnotations()
@@ -197,8 +198,8 @@ func (d Draft) Asking() Draft {
 	return d
 }
 
-// inRows gives each value of a list a row of its own where lines cannot show them: those lose breaks within a value, the
-// space around it, and empty ones.
+// inRows gives each value of a list a row of its own where lines cannot show them: those lose breaks within a value,
+// the space around it, and empty ones.
 func inRows(fields []catalog.Field, values url.Values) {
 	for name, all := range maps.Clone(values) {
 		f, ok := fieldAt(fields, name)
@@ -214,8 +215,8 @@ func inRows(fields []catalog.Field, values url.Values) {
 	}
 }
 
-// WithoutRow returns the draft without one row of a list. What it began with goes without it, too: rows stand for those of the
-// same number there.
+// WithoutRow returns the draft without one row of a list. What it began with goes without it, too: rows stand for those
+// of the same number there.
 func (d Draft) WithoutRow(row string) Draft {
 	values := maps.Clone(d.values)
 	if d.base != "" {

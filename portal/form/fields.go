@@ -243,8 +243,8 @@ func options(values, chosen []string, byDefault string) []views.Option {
 	return append(out, strays(out, chosen, "not offered any more")...)
 }
 
-// strays returns the chosen values that are not among those offered: an object may hold one from before, and a page without it
-// would choose another.
+// strays returns the chosen values that are not among those offered: an object may hold one from before, and a page
+// without it would choose another.
 func strays(offered []views.Option, chosen []string, why string) []views.Option {
 	var out []views.Option
 	for _, c := range chosen {

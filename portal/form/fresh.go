@@ -12,8 +12,8 @@ import (
 
 const deletionPolicy = "deletionPolicy"
 
-// Fresh returns the draft of a new object: with what can only be one thing, what its team begins with, and the object that the
-// address names.
+// Fresh returns the draft of a new object: with what can only be one thing, what its team begins with, and the object
+// that the address names.
 func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draft {
 	values := url.Values{}
 	offers.first(kind, values)
@@ -34,8 +34,8 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 	return subject{kind, facts}.fromForm(values)
 }
 
-// begin fills in what the kind begins with, as far as the guardrails allow it. It is there to be read and changed, for the API
-// server knows no such defaults.
+// begin fills in what the kind begins with, as far as the guardrails allow it. It is there to be read and changed, for
+// the API server knows no such defaults.
 func (o Offers) begin(s subject, values url.Values) {
 	b := builder{subject: s, Offers: o, values: values}
 	for _, v := range s.kind.Begins {
@@ -50,8 +50,8 @@ func (o Offers) begin(s subject, values url.Values) {
 	}
 }
 
-// first fills in the only AWS account, or the one that the team prefers, and what the team wants to become of things when
-// their objects are deleted. What the kind does anyway is left out, as its input shows it.
+// first fills in the only AWS account, or the one that the team prefers, and what the team wants to become of things
+// when their objects are deleted. What the kind does anyway is left out, as its input shows it.
 func (o Offers) first(kind catalog.Kind, values url.Values) {
 	if len(o.Providers) == 1 {
 		values.Set(ProviderField, o.Providers[0].Name)

@@ -24,7 +24,8 @@ func withSpec(spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 }
 
-// Back returns the draft that gives the object that is edited an earlier spec. What cannot change keeps its value, and stays says why.
+// Back returns the draft that gives the object that is edited an earlier spec. What cannot change keeps its value, and
+// stays says why.
 func Back(kind catalog.Kind, spec map[string]any, facts Facts) (d Draft, stays []string, err error) {
 	obj := catalog.Clean(facts.Edit.Object)
 	now, _ := obj.Object["spec"].(map[string]any)

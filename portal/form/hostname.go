@@ -19,8 +19,8 @@ const HostnameField = "spec.hostname"
 // namesItself reports whether an object of the kind is named after what it asks for, if it is given no name.
 func (s subject) namesItself() bool { return s.kind.Name == v1alpha1.KindGatewayHostnameRequest }
 
-// nameFor returns the name of an object that was given none: a request for shop.example.com, or for *.shop.example.com, is called
-// shop. It returns "" if that would be no name, or the kind is not named like that.
+// nameFor returns the name of an object that was given none: a request for shop.example.com, or for *.shop.example.com,
+// is called shop. It returns "" if that would be no name, or the kind is not named like that.
 func (s subject) nameFor(obj *unstructured.Unstructured) string {
 	if !s.namesItself() {
 		return ""

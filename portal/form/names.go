@@ -19,8 +19,8 @@ func (s subject) keyed(v views.Field) views.Field {
 	return v
 }
 
-// nameList returns the list of names that an input of this path may take one of, "" for none. Objects of the platform name
-// Secrets of its own namespace, which are nobody's to list here.
+// nameList returns the list of names that an input of this path may take one of, "" for none. Objects of the platform
+// name Secrets of its own namespace, which are nobody's to list here.
 func (s subject) nameList(path string) string {
 	steps := strings.Split(path, ".")
 	if !s.kind.Namespaced || len(steps) < 2 || steps[len(steps)-1] != "name" {

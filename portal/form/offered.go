@@ -13,8 +13,8 @@ const (
 	RegionField   = "spec.region"
 )
 
-// offered returns where an input asks what the AWS account has for it; nil if an account has nothing of that sort. Values that other
-// inputs have by now go along; those of inputs that are there as well are read when it asks.
+// offered returns where an input asks what the AWS account has for it; nil if an account has nothing of that sort.
+// Values that other inputs have by now go along; those of inputs that are there as well are read when it asks.
 func (b builder) offered(f catalog.Field) *views.Offered {
 	by, ok := b.kind.Offers[f.Name]
 	if !ok || f.Path != "spec."+f.Name {

@@ -20,7 +20,8 @@ type People struct {
 	Groups map[string]string
 }
 
-// Named returns the name in Kubernetes of a user or a group that the identity provider calls so. A name that has the prefix stays.
+// Named returns the name in Kubernetes of a user or a group that the identity provider calls so. A name that has the
+// prefix stays.
 func (p People) Named(name string) string {
 	if name == "" || strings.HasPrefix(name, p.Prefix) {
 		return name
@@ -42,8 +43,8 @@ func (s subject) people(values url.Values) []string {
 	return all
 }
 
-// withPrefix returns the values with the prefix before names of people. Names that base has without one stay: they are those of users
-// who do not come from the identity provider.
+// withPrefix returns the values with the prefix before names of people. Names that base has without one stay: they are
+// those of users who do not come from the identity provider.
 func (s subject) withPrefix(values url.Values, base *unstructured.Unstructured) url.Values {
 	inputs := s.people(values)
 	if len(inputs) == 0 {

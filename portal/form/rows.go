@@ -68,8 +68,8 @@ func maxRowsOf(f catalog.Field) int {
 	return int(min(*f.Limits.MaxItems, MaxRows))
 }
 
-// WithRow returns the draft with another row at the end of a list or map; what is full stays as it is, and says so. about is the
-// name of the list, after which the object that the row shall name may stand, apart by a space.
+// WithRow returns the draft with another row at the end of a list or map; what is full stays as it is, and says so.
+// about is the name of the list, after which the object that the row shall name may stand, apart by a space.
 func (d Draft) WithRow(about string) Draft {
 	list, choice, _ := strings.Cut(about, " ")
 	f, ok := fieldAt(d.kind.Fields, list)
@@ -124,8 +124,8 @@ func removeRow(values url.Values, row string) {
 	maps.Copy(values, moved)
 }
 
-// focus gives the focus to the list of that name, or to the first input of the row of that name: whoever added or removed a
-// row goes on there. It reports whether it is among fields.
+// focus gives the focus to the list of that name, or to the first input of the row of that name: whoever added or
+// removed a row goes on there. It reports whether it is among fields.
 func focus(fields []views.Field, name string) bool {
 	for i := range fields {
 		f := &fields[i]

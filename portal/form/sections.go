@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// divide moves the inputs of the view into the sections that the kind's form has. What belongs to none stays where it is.
+// divide moves the inputs of the view into the sections that the kind's form has. What belongs to none stays where it
+// is.
 func divide(kind catalog.Kind, view *views.Form) {
 	for i, s := range kind.Sections {
 		part := views.Section{Title: s.Title, Folded: s.Folded}

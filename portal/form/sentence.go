@@ -15,7 +15,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// sentence returns what an object is in one sentence, as its kind says it, and the fields that it tells of; "" if the kind says nothing.
+// sentence returns what an object is in one sentence, as its kind says it, and the fields that it tells of; "" if the
+// kind says nothing.
 func (s subject) sentence(obj *unstructured.Unstructured) (text string, told []string) {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	var clauses []string
@@ -141,7 +142,8 @@ func saidObject(f catalog.Field, all map[string]any) string {
 	return strings.Join(words, ", ")
 }
 
-// settings returns what an object has beside what its sentence tells: each field of spec that has another value than by default.
+// settings returns what an object has beside what its sentence tells: each field of spec that has another value than by
+// default.
 func (s subject) settings(obj *unstructured.Unstructured, told []string) []views.Value {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	var all []views.Value

@@ -12,8 +12,8 @@ import (
 const (
 	// MaxBytes bounds a posted form, in bytes; the server takes little more of any request.
 	MaxBytes = 1 << 20
-	// MaxText bounds the YAML of an object that is edited, in bytes: a form in conflict carries three versions of it, of
-	// which a browser may spell each byte with three.
+	// MaxText bounds the YAML of an object that is edited, in bytes: a form in conflict carries three versions of it,
+	// of which a browser may spell each byte with three.
 	MaxText = 96 << 10
 	// MaxYAML bounds the YAML that is read at all, in bytes: reading takes many times the room.
 	MaxYAML = 256 << 10

@@ -33,8 +33,8 @@ func beginTeam(values url.Values, offers Offers) {
 	}
 }
 
-// regionsOf returns the regions to choose from in the input of that name: those of the account that is chosen beside it, or all, each
-// with the accounts that allow it.
+// regionsOf returns the regions to choose from in the input of that name: those of the account that is chosen beside
+// it, or all, each with the accounts that allow it.
 func (b builder) regionsOf(input string) []views.Option {
 	account := b.values.Get(catalog.Beside(input, "name"))
 	accounts := map[string][]string{}

@@ -9,8 +9,8 @@ import (
 )
 
 // Rounds is how often one review asks the cluster at most. The API server does not check the rules of a kind while
-// something is missing or of a wrong type, and the portal reads what it sends: so what is known to be wrong is replaced by
-// something that passes, and the cluster asked again, until all is known.
+// something is missing or of a wrong type, and the portal reads what it sends: so what is known to be wrong is replaced
+// by something that passes, and the cluster asked again, until all is known.
 const Rounds = 3
 
 // trial is a draft while it is found out what is wrong with it.
@@ -64,8 +64,8 @@ func (t *trial) mend(found catalog.FieldErrors) bool {
 	return more
 }
 
-// Examine finds all that is wrong with the draft. send asks the cluster what it would make of an object; its last answer holds
-// if nothing is wrong. An error is send's own, and about none of the draft's fields.
+// Examine finds all that is wrong with the draft. send asks the cluster what it would make of an object; its last
+// answer holds if nothing is wrong. An error is send's own, and about none of the draft's fields.
 func (d Draft) Examine(send func(*unstructured.Unstructured) error) (catalog.FieldErrors, error) {
 	t := d.begin()
 	for range Rounds {

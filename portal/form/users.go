@@ -5,8 +5,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// WithoutUser returns the databases that an application of the form is newly bound to, and where it does not say whom it signs in
-// as, by the inputs that say it. YAML says what it means.
+// WithoutUser returns the databases that an application of the form is newly bound to, and where it does not say whom
+// it signs in as, by the inputs that say it. YAML says what it means.
 func (d Draft) WithoutUser() map[string]string {
 	if d.kind.Name != v1alpha1.KindWebApp || d.inYAML {
 		return nil

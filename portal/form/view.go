@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Carry returns view with what a page carries along whichever way the draft is shown: it as YAML, the version in which an edit
-// began, and the commands that send the same. portal is the portal's scheme and host.
+// Carry returns view with what a page carries along whichever way the draft is shown: it as YAML, the version in which
+// an edit began, and the commands that send the same. portal is the portal's scheme and host.
 func (d Draft) Carry(view views.Form, portal string) (views.Form, error) {
 	text, err := catalog.ToYAML(d.Object)
 	if err != nil {

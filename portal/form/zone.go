@@ -42,9 +42,9 @@ func (d Draft) Internal() bool {
 	return catalog.TextAt(d.Object, "spec", "visibility") == string(v1alpha1.Internal)
 }
 
-// WithZone returns the draft with the hosted zone that its hostname lies in, if none is entered, and with the public one that a private
-// one needs. An error says why there is none, or what is wrong with the one that is entered. all are the zones that hostnames can be in,
-// and public those in which certificates can be validated.
+// WithZone returns the draft with the hosted zone that its hostname lies in, if none is entered, and with the public
+// one that a private one needs. An error says why there is none, or what is wrong with the one that is entered. all are
+// the zones that hostnames can be in, and public those in which certificates can be validated.
 func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	name, err := dnsname.Parse(catalog.TextAt(d.Object, "spec", "hostname"))
 	if err != nil {
@@ -64,7 +64,8 @@ func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	return d.with(enter), nil
 }
 
-// zoneAmong returns the zone that is entered, if it is known, or else the one that is found, with what is to be entered for it.
+// zoneAmong returns the zone that is entered, if it is known, or else the one that is found, with what is to be entered
+// for it.
 func (d Draft) zoneAmong(name dnsname.Name, all, holding []Zone) (zone Zone, enter map[string]string, wrong catalog.FieldErrors) {
 	if id := catalog.TextAt(d.Object, "spec", "zoneId"); id != "" {
 		if i := slices.IndexFunc(holding, func(z Zone) bool { return z.ID == id }); i >= 0 {
@@ -99,7 +100,8 @@ func misplaced(name dnsname.Name, id string, all, holding []Zone) catalog.FieldE
 	return catalog.FieldErrors{{Field: ZoneField, Value: id, Message: wrong}}
 }
 
-// closest returns the zone of the longest domain, for internal hostnames a private one if there is any; or why it cannot tell.
+// closest returns the zone of the longest domain, for internal hostnames a private one if there is any; or why it
+// cannot tell.
 func closest(name dnsname.Name, holding []Zone, internal bool) (zone Zone, wrong string) {
 	fit := slices.DeleteFunc(slices.Clone(holding), func(z Zone) bool { return z.Private != internal })
 	if internal && len(fit) == 0 {

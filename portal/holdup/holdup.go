@@ -1,5 +1,6 @@
-// Package holdup finds why an object that somebody asks for cannot become Ready as things are: an AWS account that the team does not have,
-// or that is not ready, what the account lacks, and objects that are not there. The API server cannot know; reviews and dry runs say it.
+// Package holdup finds why an object that somebody asks for cannot become Ready as things are: an AWS account that the
+// team does not have, or that is not ready, what the account lacks, and objects that are not there. The API server
+// cannot know; reviews and dry runs say it.
 package holdup
 
 import (
@@ -30,7 +31,8 @@ type Cluster interface {
 // most bounds what is looked up for one object: of what it names in the cluster, and of what it names in AWS.
 const most = 20
 
-// Finder looks for what holds an object up, with the rights of a caller. Team is the name of the namespace's team in sentences.
+// Finder looks for what holds an object up, with the rights of a caller. Team is the name of the namespace's team in
+// sentences.
 type Finder struct {
 	Cluster         Cluster
 	ID              auth.Identity
@@ -93,7 +95,8 @@ func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t ca
 	return fmt.Sprintf("It needs a user of its own in the database %s, and there can be none: %s.", t.Name, why), nil
 }
 
-// account says that the team does not have the AWS account that the object names, or not in its region, or that nothing can be made there now.
+// account says that the team does not have the AWS account that the object names, or not in its region, or that nothing
+// can be made there now.
 func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]string, error) {
 	name := catalog.TextAt(obj, "spec", "providerRef", "name")
 	if name == "" || !f.Kind.Namespaced {
@@ -117,7 +120,8 @@ func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]
 	return nil, nil
 }
 
-// lacking names what the account does not have, or does not let the namespace use, of the fields of which its lists are whole.
+// lacking names what the account does not have, or does not let the namespace use, of the fields of which its lists are
+// whole.
 func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (all []string, err error) {
 	provider := catalog.TextAt(obj, "spec", "providerRef", "name")
 	for _, field := range f.Kind.Whole {

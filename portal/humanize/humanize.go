@@ -1,4 +1,5 @@
-// Package humanize makes sentences for people of the messages of the API and of Kubernetes, and searches texts as people do.
+// Package humanize makes sentences for people of the messages of the API and of Kubernetes, and searches texts as
+// people do.
 package humanize
 
 import (
@@ -7,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence returns s with a capital letter in front, unless the first word is a name, and a full stop behind; "" stays "".
+// Sentence returns s with a capital letter in front, unless the first word is a name, and a full stop behind; "" stays
+// "".
 func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -39,8 +41,8 @@ func HasWords(search, text string) bool {
 	return true
 }
 
-// Person returns what to show of a username: without the prefix that tells identity providers apart, for people know themselves
-// without it, and of who signed in by IAM, as kubectl does on EKS, the session's name with the role.
+// Person returns what to show of a username: without the prefix that tells identity providers apart, for people know
+// themselves without it, and of who signed in by IAM, as kubectl does on EKS, the session's name with the role.
 func Person(username string) string {
 	if strings.HasPrefix(username, "arn:") {
 		return iamPerson(username)
@@ -51,7 +53,8 @@ func Person(username string) string {
 	return username
 }
 
-// iamPerson shortens arn:aws:sts::<account>:assumed-role/<role>/<session> and arn:aws:iam::<account>:user/<path>/<name>.
+// iamPerson shortens arn:aws:sts::<account>:assumed-role/<role>/<session> and
+// arn:aws:iam::<account>:user/<path>/<name>.
 func iamPerson(arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {

@@ -21,9 +21,9 @@ type Rate struct {
 // maxCallers bounds the callers whose rate is known: whoever is forgotten starts with a full rate.
 const maxCallers = 10_000
 
-// Limiter counts the requests of callers: those who asked lately, in two generations. Who has not asked for as long as a
-// whole burst takes to come back has it all again, as if new: when the young generation is that old, or full, the old one
-// goes. It is safe for concurrent use; nil limits nobody.
+// Limiter counts the requests of callers: those who asked lately, in two generations. Who has not asked for as long as
+// a whole burst takes to come back has it all again, as if new: when the young generation is that old, or full, the old
+// one goes. It is safe for concurrent use; nil limits nobody.
 type Limiter struct {
 	rate  Rate
 	clock clock.PassiveClock
@@ -58,7 +58,8 @@ func (l *Limiter) Wait(caller string) time.Duration {
 	return wait
 }
 
-// Each limits requests by what caller returns for them. Those that must wait are answered by refuse, after Retry-After is set.
+// Each limits requests by what caller returns for them. Those that must wait are answered by refuse, after Retry-After
+// is set.
 func (l *Limiter) Each(caller func(*http.Request) string, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

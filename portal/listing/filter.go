@@ -18,8 +18,8 @@ type Filter struct {
 	Provider  string          // name of the AWSProvider
 	Requester string          // username
 	Labels    labels.Selector // nil is any
-	// Words must all be in what lists show of an object: name, kind, endpoint, provider, who asked for it, and with Across
-	// the namespace.
+	// Words must all be in what lists show of an object: name, kind, endpoint, provider, who asked for it, and with
+	// Across the namespace.
 	Words  string
 	Across bool
 }

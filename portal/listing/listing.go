@@ -1,5 +1,5 @@
-// Package listing makes lists of the platform's objects: which there are for a caller, which of them match, in which order
-// they stand, and which of many are shown. The pages and the REST API both list by it.
+// Package listing makes lists of the platform's objects: which there are for a caller, which of them match, in which
+// order they stand, and which of many are shown. The pages and the REST API both list by it.
 package listing
 
 import (
@@ -32,8 +32,8 @@ type Found struct {
 	Forbidden catalog.Catalog // those that were left out, because the caller may not
 }
 
-// Read finds the objects of the kinds in namespace, "" for all that the caller can list in. Kinds that the caller may not
-// list there are left out; if those are all, the error is a *cluster.ForbiddenError.
+// Read finds the objects of the kinds in namespace, "" for all that the caller can list in. Kinds that the caller may
+// not list there are left out; if those are all, the error is a *cluster.ForbiddenError.
 func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (Found, error) {
 	var found Found
 	var refused error

@@ -29,7 +29,8 @@ func EmptyLast(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Then orders by c, the other way round if desc. Equals stand by name, namespace and kind, so that the order never wavers.
+// Then orders by c, the other way round if desc. Equals stand by name, namespace and kind, so that the order never
+// wavers.
 func (c Compare) Then(desc bool) Compare {
 	return func(a, b Item) int {
 		by := c(a, b)
@@ -49,7 +50,8 @@ func (c Compare) Then(desc bool) Compare {
 	}
 }
 
-// First returns the first n items in order; all need not be sorted, and may be reordered. Of many items it sorts only those n.
+// First returns the first n items in order; all need not be sorted, and may be reordered. Of many items it sorts only
+// those n.
 func First(all []Item, n int, order Compare) []Item {
 	if len(all) < 8*n {
 		slices.SortFunc(all, order)

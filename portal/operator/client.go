@@ -1,5 +1,5 @@
-// Package operator asks the operator what its checks found: more than Kubernetes knows, for it changes with every check.
-// The operator may be away at any time, so nothing here fails: what cannot be asked is unknown.
+// Package operator asks the operator what its checks found: more than Kubernetes knows, for it changes with every
+// check. The operator may be away at any time, so nothing here fails: what cannot be asked is unknown.
 package operator
 
 import (
@@ -47,9 +47,9 @@ type Checks struct {
 	operatorapi.Resource
 }
 
-// Object is what is asked about. UID tells it from a namesake of earlier days. Version is the resourceVersion that the caller has
-// seen: the operator notes a check before it writes the status, so an answer that was asked for afterwards is never older than that
-// status.
+// Object is what is asked about. UID tells it from a namesake of earlier days. Version is the resourceVersion that the
+// caller has seen: the operator notes a check before it writes the status, so an answer that was asked for afterwards
+// is never older than that status.
 type Object struct{ Kind, Namespace, Name, UID, Version string }
 
 // Features are the parts of the operator that depend on what the cluster has.
@@ -142,8 +142,8 @@ func (c *Client) leader() string {
 	return c.place.holder
 }
 
-// tell asks the operator and returns what read makes of the answer, or nil while there is none. Recent answers are reused, and
-// callers with the same question share one request.
+// tell asks the operator and returns what read makes of the answer, or nil while there is none. Recent answers are
+// reused, and callers with the same question share one request.
 func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	words, ask := c.before(q)
 	if !ask {
@@ -166,8 +166,8 @@ func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	return nil
 }
 
-// before returns what is known without asking, and whether to ask. When the operator has been away for a while, only the first
-// caller asks, for all, whether it is back.
+// before returns what is known without asking, and whether to ask. When the operator has been away for a while, only
+// the first caller asks, for all, whether it is back.
 func (c *Client) before(q question) (known any, ask bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

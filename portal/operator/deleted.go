@@ -14,7 +14,8 @@ type Deleted struct {
 	operatorapi.DeletedList
 }
 
-// Deleted returns what AWS still has of the deleted objects of a namespace, as patiently as Of. Which kinds the caller can list was asked before.
+// Deleted returns what AWS still has of the deleted objects of a namespace, as patiently as Of. Which kinds the caller
+// can list was asked before.
 func (c *Client) Deleted(ctx context.Context, namespace string) Deleted {
 	deleted, _ := c.tell(ctx, question{path: operatorapi.NamespaceDeletedPath(namespace)}, readDeleted).(Deleted)
 	return deleted

@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// errandPatience is the longest that the operator may take for a person; it verifies the token, and asks Kubernetes several times.
+// errandPatience is the longest that the operator may take for a person; it verifies the token, and asks Kubernetes
+// several times.
 const errandPatience = 9 * time.Second
 
 // Errand is something that a person asks of the operator; the portal carries it, and answers for nothing of it.
@@ -40,7 +41,8 @@ func (e *AwayError) Error() string { return "asking the operator for a person: "
 
 func (e *AwayError) Unwrap() error { return e.Cause }
 
-// Do has the operator do it, and reads the answer into out. status is that of the answer. Errors are *RefusedError and *AwayError.
+// Do has the operator do it, and reads the answer into out. status is that of the answer. Errors are *RefusedError and
+// *AwayError.
 func (c *Client) Do(ctx context.Context, e Errand, out any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, errandPatience)
 	defer cancel()

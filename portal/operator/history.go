@@ -18,13 +18,14 @@ const (
 // Span is what the operator asked AWS between two samples.
 type Span struct {
 	At time.Time // its end
-	// Known is false if the operator did not answer at the beginning or at the end, or restarted in between and cannot tell.
+	// Known is false if the operator did not answer at the beginning or at the end, or restarted in between and cannot
+	// tell.
 	Known    bool
 	Services map[string]operatorapi.Service // counts within the span, by name
 }
 
-// history keeps the latest spans, in memory: each replica of the portal has its own, which begins with its process. The zero
-// value is ready; it is safe for concurrent use.
+// history keeps the latest spans, in memory: each replica of the portal has its own, which begins with its process. The
+// zero value is ready; it is safe for concurrent use.
 type history struct {
 	mu     sync.Mutex
 	spans  []Span

@@ -14,8 +14,8 @@ type Offers struct {
 	operatorapi.Offers
 }
 
-// Offers returns what an AWS account has for a field of a request, as patiently as Of. Whether the caller can request such an object
-// was asked before.
+// Offers returns what an AWS account has for a field of a request, as patiently as Of. Whether the caller can request
+// such an object was asked before.
 func (c *Client) Offers(ctx context.Context, q operatorapi.OfferQuery) Offers {
 	offers, _ := c.tell(ctx, question{path: q.Path()}, readOffers).(Offers)
 	return offers

@@ -1,5 +1,5 @@
-// Package overview counts the platform's objects as they come, change and go, so that no page has to count them: by kind,
-// namespace and phase, how long they took to become ready, and which are in trouble the longest.
+// Package overview counts the platform's objects as they come, change and go, so that no page has to count them: by
+// kind, namespace and phase, how long they took to become ready, and which are in trouble the longest.
 //
 // It knows nothing of callers: who may see which kind and namespace is for those to say who ask.
 package overview

@@ -42,8 +42,8 @@ func newRow(k catalog.Kind, f status.Facts, obj *unstructured.Unstructured) (row
 	return row, why
 }
 
-// Rows returns the rows of a place, in no order. If its namespace is "" they are those of all namespaces for which shown returns
-// true.
+// Rows returns the rows of a place, in no order. If its namespace is "" they are those of all namespaces for which
+// shown returns true.
 func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -77,8 +77,8 @@ func (s *Store) Empty(at Place) bool {
 	return c == nil || len(c.rows) == 0
 }
 
-// took returns the time from the request until the object was first ready, or -1 if it never was. It is at least 0, although the
-// clocks of API server and operator may differ.
+// took returns the time from the request until the object was first ready, or -1 if it never was. It is at least 0,
+// although the clocks of API server and operator may differ.
 func took(obj *unstructured.Unstructured) time.Duration {
 	text, _, _ := unstructured.NestedString(obj.Object, "status", "firstReadyTime")
 	ready, err := time.Parse(time.RFC3339, text)

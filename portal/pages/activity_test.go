@@ -113,7 +113,8 @@ func TestRecentActivityOfATeam(t *testing.T) {
 	lacks(t, visit(t, ownedSite(t), developer, "/team/growth").Body.String(), "Nobody has requested, changed or deleted anything lately. Changes made with kubectl are not shown here.")
 }
 
-// TestWhoRequestedItIsToldOnce: the activity has the events as long as they last, and the object's own record after that.
+// TestWhoRequestedItIsToldOnce: the activity has the events as long as they last, and the object's own record after
+// that.
 func TestWhoRequestedItIsToldOnce(t *testing.T) {
 	f := busySite(t)
 	f.events = []*corev1.Event{done("payments", "invoices", activity.Created, "Ann (oidc:ann) requested it.", 1, time.Minute)}

@@ -59,7 +59,8 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// mayRequest returns nil if the caller can create any kind of the space, or list any: to those a catalog says something.
+// mayRequest returns nil if the caller can create any kind of the space, or list any: to those a catalog says
+// something.
 func (p *Pages) mayRequest(ctx context.Context, id auth.Identity, s page.Space) error {
 	for _, k := range s.Kinds {
 		if ok, err := p.cluster.Can(ctx, id, "create", k, s.Namespace); ok || err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// Can goes by what is denied: "list payments" of every kind, "list s3buckets payments" of one, "* payments" of everything.
+// Can goes by what is denied: "list payments" of every kind, "list s3buckets payments" of one, "* payments" of
+// everything.
 func (f *fakeCluster) Can(_ context.Context, id auth.Identity, verb string, k catalog.Kind, ns string) (bool, error) {
 	if ns == "" && !slices.Contains(id.Groups, "admins") {
 		return false, f.away()

@@ -22,7 +22,8 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// running is what the fake knows of Pods. The rights on them are denied as "list pods payments", "get pods/log payments".
+// running is what the fake knows of Pods. The rights on them are denied as "list pods payments", "get pods/log
+// payments".
 type running struct {
 	pods      []*corev1.Pod
 	podEvents []*corev1.Event

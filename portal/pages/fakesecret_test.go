@@ -15,7 +15,8 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// keeping is what the operator knows of Secrets: refusal is its answer to everything, answered its answers to acts by their verbs.
+// keeping is what the operator knows of Secrets: refusal is its answer to everything, answered its answers to acts by
+// their verbs.
 type keeping struct {
 	secrets  []operatorapi.Secret
 	password operatorapi.Password

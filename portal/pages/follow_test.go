@@ -163,8 +163,8 @@ func TestALogThatIsSilentHoldsNothingUp(t *testing.T) {
 
 var streamed = regexp.MustCompile(`hx-sse:connect="[^"]*/logs/live\?container=app&amp;tail=([0-9]+)"`)
 
-// TestAStreamBeginsWithTheLinesOfThePage: of long lines a page has fewer than asked for, and the stream must not spend all
-// that it may send on those that the page left out.
+// TestAStreamBeginsWithTheLinesOfThePage: of long lines a page has fewer than asked for, and the stream must not spend
+// all that it may send on those that the page left out.
 func TestAStreamBeginsWithTheLinesOfThePage(t *testing.T) {
 	for name, c := range map[string]struct{ line, tail string }{
 		"as many as asked for": {"short", "1000"},

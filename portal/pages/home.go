@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// home leads to the team that the caller's groups name. Without one it leads those who look after the platform to what they
-// see of it, and others to the first of their teams.
+// home leads to the team that the caller's groups name. Without one it leads those who look after the platform to what
+// they see of it, and others to the first of their teams.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	id, err := page.Caller(r)
 	if err != nil {

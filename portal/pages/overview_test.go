@@ -26,7 +26,8 @@ func quota(namespace, of, used, hard string) cluster.Quota {
 	return q
 }
 
-// platformSite returns a platform in the middle of its day: two teams, one of them with trouble, and an operator that answers.
+// platformSite returns a platform in the middle of its day: two teams, one of them with trouble, and an operator that
+// answers.
 func platformSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := hostnameSite(tb)

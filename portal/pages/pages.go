@@ -104,7 +104,8 @@ func (p *Pages) Watching(outage func() time.Time) *Pages {
 	return p
 }
 
-// Naming has the pages say what groups are called, by their names in Kubernetes, beside what the identity provider calls them.
+// Naming has the pages say what groups are called, by their names in Kubernetes, beside what the identity provider
+// calls them.
 func (p *Pages) Naming(groups map[string]string) *Pages {
 	p.Names.Groups = groups
 	return p

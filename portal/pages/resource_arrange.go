@@ -39,9 +39,9 @@ type viewer struct {
 	now      time.Time
 }
 
-// arrange fills the list in from all objects, or all of the team that is chosen. Each count is of the rows that its link
-// leads to: those that match all of the query but the status. It returns those of what matches that the page shows. A page
-// beyond the end becomes the last one.
+// arrange fills the list in from all objects, or all of the team that is chosen. Each count is of the rows that its
+// link leads to: those that match all of the query but the status. It returns those of what matches that the page
+// shows. A page beyond the end becomes the last one.
 func arrange(list *views.List, all []listing.Item, by viewer) []listing.Item {
 	q := &list.Query
 	all = (&listing.Filter{Namespace: q.Team}).Of(all)

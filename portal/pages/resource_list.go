@@ -87,7 +87,8 @@ func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, li
 	return found.Items, nil
 }
 
-// addTeamsOf adds what the list of all teams says of them: which there are, and of which of them it shows not everything.
+// addTeamsOf adds what the list of all teams says of them: which there are, and of which of them it shows not
+// everything.
 func (p *Pages) addTeamsOf(ctx context.Context, id auth.Identity, list *views.List) error {
 	names, err := p.cluster.Namespaces(ctx, id)
 	if err != nil {

@@ -69,8 +69,8 @@ func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// aboutOf tells what the caller may know of the team. It is for those who may list any of its resources; what they lack the right to
-// see is said to be hidden.
+// aboutOf tells what the caller may know of the team. It is for those who may list any of its resources; what they lack
+// the right to see is said to be hidden.
 func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame) (views.About, error) {
 	view := views.About{Frame: frame}
 	if err := p.mayList(ctx, id, s); err != nil {
@@ -130,7 +130,8 @@ var roleWords = map[string]string{
 	"portico-admin":     "looks after the platform",
 }
 
-// subject returns one that a role is bound to. A name for people stands beside the one that rights go by, never in its place.
+// subject returns one that a role is bound to. A name for people stands beside the one that rights go by, never in its
+// place.
 func (p *Pages) subject(m cluster.Member) views.Subject {
 	s := views.Subject{Kind: subjectKind(m.Kind), Name: humanize.Person(m.Name)}
 	switch m.Kind {

@@ -14,8 +14,8 @@ var (
 	titled = regexp.MustCompile(`<title>([^<]*)</title>`)
 )
 
-// TestNoTwoPagesShareATitle follows every link of the portal: tabs of a browser, bookmarks and screen readers tell pages apart by
-// their titles.
+// TestNoTwoPagesShareATitle follows every link of the portal: tabs of a browser, bookmarks and screen readers tell
+// pages apart by their titles.
 func TestNoTwoPagesShareATitle(t *testing.T) {
 	least := map[string]int{"busy": 40, "shop": 12, "hostnames": 20, "teams": 12, "rights": 12, "secrets": 4}
 	for name, make := range map[string]func(testing.TB) *fakeCluster{

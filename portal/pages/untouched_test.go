@@ -18,11 +18,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// anyText is any short text but "<<": the YAML library writes that one bare, and cannot read it again, nor can kubectl edit.
+// anyText is any short text but "<<": the YAML library writes that one bare, and cannot read it again, nor can kubectl
+// edit.
 var anyText = rapid.StringMatching("[ -~é\t\r\n]{0,12}").Filter(func(s string) bool { return s != "<<" })
 
-// stored draws a value as the API server may hold it, nil for absent: texts of any spelling, values that no input offers,
-// numbers where texts are usual, and what is there but empty.
+// stored draws a value as the API server may hold it, nil for absent: texts of any spelling, values that no input
+// offers, numbers where texts are usual, and what is there but empty.
 func stored(t *rapid.T, f catalog.Field) any {
 	if rapid.IntRange(0, 2).Draw(t, "absent "+f.Path) == 0 {
 		return nil
@@ -93,8 +94,8 @@ func sent(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.
 	return w.Body.String()
 }
 
-// TestPagesKeepWhatNobodyTouches: an object that goes into the form of its kind and out again, as a browser shows and sends
-// it, is the same to the letter; of every kind, whatever it holds, in forms that ask and in those that edit.
+// TestPagesKeepWhatNobodyTouches: an object that goes into the form of its kind and out again, as a browser shows and
+// sends it, is the same to the letter; of every kind, whatever it holds, in forms that ask and in those that edit.
 func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 	f := hostnameSite(t)
 	for _, k := range f.kinds.Offered() {

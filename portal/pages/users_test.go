@@ -74,7 +74,8 @@ func TestChangesAreCounted(t *testing.T) {
 	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/import-tmp?tab=activity").Body.String(), "changed once since it was requested")
 }
 
-// TestTheCatalogIsForWhoeverMayRequest: who may create and not list has it, and its stream; who may do neither has none.
+// TestTheCatalogIsForWhoeverMayRequest: who may create and not list has it, and its stream; who may do neither has
+// none.
 func TestTheCatalogIsForWhoeverMayRequest(t *testing.T) {
 	f := busySite(t)
 	f.denied = []string{"list payments", "* search"}

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Copy is the log, or a part of it, of one of several that are read as one. Its lines begin with the timestamps of Kubernetes.
+// Copy is the log, or a part of it, of one of several that are read as one. Its lines begin with the timestamps of
+// Kubernetes.
 type Copy struct {
 	Name  string
 	Lines []string
 }
 
-// Interleave returns the lines of all copies by their time, each with the name of its copy in front; those of one copy stay in their
-// order. The timestamps stay if stamps is set.
+// Interleave returns the lines of all copies by their time, each with the name of its copy in front; those of one copy
+// stay in their order. The timestamps stay if stamps is set.
 func Interleave(copies []Copy, stamps bool) []string {
 	type line struct {
 		at   time.Time

@@ -1,4 +1,5 @@
-// Package podlogs reads logs of containers: line by line, cleaned of what would steer a terminal, bounded, and followed.
+// Package podlogs reads logs of containers: line by line, cleaned of what would steer a terminal, bounded, and
+// followed.
 package podlogs
 
 import (
@@ -44,8 +45,8 @@ func (l *Lines) Close() error {
 	return l.body.Close()
 }
 
-// Next returns the next line as text, without what would steer a terminal and without its end; io.EOF after the last. A line
-// above MaxLine is cut there.
+// Next returns the next line as text, without what would steer a terminal and without its end; io.EOF after the last. A
+// line above MaxLine is cut there.
 func (l *Lines) Next() (string, error) {
 	raw, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -94,8 +95,8 @@ func (l *Lines) Last() (lines []string, cut bool, err error) {
 // escapes are sequences that steer a terminal: CSI, OSC and its kin up to their end, and the short ones.
 var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]")
 
-// CleanLine returns s as one line of plain text: valid UTF-8 without escape sequences, control characters and marks that turn
-// the direction of writing. A carriage return within the line becomes a space, since what it hid is shown.
+// CleanLine returns s as one line of plain text: valid UTF-8 without escape sequences, control characters and marks
+// that turn the direction of writing. A carriage return within the line becomes a space, since what it hid is shown.
 func CleanLine(s string) string {
 	s = strings.ToValidUTF8(strings.TrimRight(s, "\r\n"), "\uFFFD")
 	if strings.ContainsAny(s, "\x1b\u009b") {

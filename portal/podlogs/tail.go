@@ -39,8 +39,8 @@ type Tail struct {
 	end     error
 }
 
-// NewTail prepares a Tail of what open opens. wait says of an error of open that there is no log yet, in words: it is tried
-// again when changed receives.
+// NewTail prepares a Tail of what open opens. wait says of an error of open that there is no log yet, in words: it is
+// tried again when changed receives.
 func NewTail(changed <-chan struct{}, open func(context.Context) (*Lines, error), wait func(error) (string, bool)) *Tail {
 	return &Tail{open: open, noLogYet: wait, changed: changed, news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
 }

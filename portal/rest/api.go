@@ -116,8 +116,8 @@ type API struct {
 	streams sse.Streams
 }
 
-// New returns the API's handler, to be mounted at Prefix. All of it but the OpenAPI document and the sign-in settings needs a
-// token. limiter limits callers.
+// New returns the API's handler, to be mounted at Prefix. All of it but the OpenAPI document and the sign-in settings
+// needs a token. limiter limits callers.
 func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
 	top, inner := chi.NewRouter(), chi.NewRouter()
@@ -182,8 +182,8 @@ func Allow(routes chi.Routes, r *http.Request) string {
 	return strings.Join(methods, ", ")
 }
 
-// register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that others keep can
-// be read only.
+// register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that others keep
+// can be read only.
 func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
 	a.registerActivity(api)

@@ -47,8 +47,8 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// sendRaw sends text on a connection of its own, ends its half of that, and gives the body of the answer, whose status is the one
-// that the body tells.
+// sendRaw sends text on a connection of its own, ends its half of that, and gives the body of the answer, whose status
+// is the one that the body tells.
 func sendRaw(t *testing.T, address, text string) string {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)

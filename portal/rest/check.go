@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// wantQuery refuses a query that cannot be read, whose parts Go would leave out, and parameters of which huma would take the
-// first value, or the default: who says dryRun does not want the real thing.
+// wantQuery refuses a query that cannot be read, whose parts Go would leave out, and parameters of which huma would
+// take the first value, or the default: who says dryRun does not want the real thing.
 func wantQuery(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -58,8 +58,8 @@ func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
 	return a.cluster.Require(ctx, caller(ctx), verb, ref)
 }
 
-// allowedOne returns nil if the caller can do verb with one object, and a *cluster.ForbiddenError if not. Of a kind without namespaces a
-// right to it alone counts, too: members have such rights to their Team.
+// allowedOne returns nil if the caller can do verb with one object, and a *cluster.ForbiddenError if not. Of a kind
+// without namespaces a right to it alone counts, too: members have such rights to their Team.
 func (a *API) allowedOne(ctx context.Context, verb string, ref cluster.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err

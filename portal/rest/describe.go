@@ -73,8 +73,8 @@ var headTooLarge = &huma.Response{
 	Content:     map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 }
 
-// describeParameters says what Kubernetes takes as names, which kinds there are, and of versions: what does not match is
-// refused, by the handlers, which know who may hear why.
+// describeParameters says what Kubernetes takes as names, which kinds there are, and of versions: what does not match
+// is refused, by the handlers, which know who may hear why.
 func describeParameters(op *huma.Operation, kinds catalog.Catalog) {
 	for _, p := range op.Parameters {
 		s := *p.Schema

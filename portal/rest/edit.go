@@ -143,8 +143,8 @@ func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Uns
 	return a.created(ctx, made, ref, dry)
 }
 
-// sentFor reads the object in the body, which must be the one that the URL names. Whoever replaces an object may send what GET
-// answered: of the fields that users do not write, the UID is compared and the rest left as it is.
+// sentFor reads the object in the body, which must be the one that the URL names. Whoever replaces an object may send
+// what GET answered: of the fields that users do not write, the UID is compared and the rest left as it is.
 func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates bool) (*unstructured.Unstructured, error) {
 	obj, err := ref.Kind.ParseJSON(body)
 	if err != nil {

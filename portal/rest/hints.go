@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// tried returns the answer to a dry run: what the cluster would store, and among the warnings why that could not become Ready as things are.
+// tried returns the answer to a dry run: what the cluster would store, and among the warnings why that could not become
+// Ready as things are.
 func (a *API) tried(ctx context.Context, ref cluster.Ref, got cluster.Result) (*writeOutput, error) {
 	finder := holdup.Finder{Cluster: a.cluster, ID: caller(ctx), Kind: ref.Kind, Namespace: ref.Namespace, Team: "namespace " + ref.Namespace}
 	why, err := finder.Find(ctx, got.Object)

@@ -29,7 +29,8 @@ func init() { huma.NewErrorWithContext = refusal }
 // unreadable is how huma tells of a body that broke off, or whose chunks are malformed.
 const unreadable = "cannot read request body"
 
-// refusal completes the problems that huma writes itself. A body that cannot be read is the sender's mistake; huma answers 500.
+// refusal completes the problems that huma writes itself. A body that cannot be read is the sender's mistake; huma
+// answers 500.
 func refusal(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	if message == unreadable {
 		status, message = http.StatusBadRequest, "the body cannot be read to its end: "+errors.Join(errs...).Error()+"; send it again, whole"

@@ -85,8 +85,8 @@ func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace s
 	return found, err
 }
 
-// seen returns the kinds of the view that the caller can see, and the refusal if there are none. Of a view across namespaces it
-// checks no namespaced kind: each reading does.
+// seen returns the kinds of the view that the caller can see, and the refusal if there are none. Of a view across
+// namespaces it checks no namespaced kind: each reading does.
 func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	verb := "list"
 	if v.single() {
@@ -113,7 +113,8 @@ func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	return seen, nil
 }
 
-// errOtherKinds ends a stream whose caller can see other kinds than when it began: the next one begins with all of them.
+// errOtherKinds ends a stream whose caller can see other kinds than when it began: the next one begins with all of
+// them.
 var errOtherKinds = errors.New("the caller can see other kinds than before")
 
 // watch answers with the view as a stream.

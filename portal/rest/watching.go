@@ -69,8 +69,8 @@ func newWatching(a *API, v view, changes cluster.Feed) *watching {
 // perMessage is how many objects one message carries at most.
 const perMessage = 200
 
-// render returns the next message: at first the snapshot, then the changes, perMessage objects at most. It looks for changes only
-// when all that it knows has been sent, because they come after it.
+// render returns the next message: at first the snapshot, then the changes, perMessage objects at most. It looks for
+// changes only when all that it knows has been sent, because they come after it.
 func (w *watching) render(ctx context.Context) ([]sse.Part, error) {
 	if len(w.waiting) == 0 {
 		if err := w.look(ctx); err != nil {

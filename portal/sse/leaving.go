@@ -14,8 +14,8 @@ type leaving struct {
 
 type leavingKey struct{}
 
-// WithLeaving returns a context for the requests of a server that begins to leave when begun ends, and answers for some time
-// after that. Streams end in the second half of that time, each at a moment of its own: their clients come back at
+// WithLeaving returns a context for the requests of a server that begins to leave when begun ends, and answers for some
+// time after that. Streams end in the second half of that time, each at a moment of its own: their clients come back at
 // once, and by then are sent to other replicas.
 func WithLeaving(ctx, begun context.Context, within time.Duration) context.Context {
 	return context.WithValue(ctx, leavingKey{}, leaving{begun, within})

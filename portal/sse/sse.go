@@ -33,8 +33,9 @@ const (
 // to wait for.
 var ErrFinished = errors.New("nothing more will change")
 
-// ErrMore from Render says that there is more than the parts given: they are sent, and then Render is called again, without
-// waiting for a change. What is too large for one message comes so in several, each with its own time to be read.
+// ErrMore from Render says that there is more than the parts given: they are sent, and then Render is called again,
+// without waiting for a change. What is too large for one message comes so in several, each with its own time to be
+// read.
 var ErrMore = errors.New("there is more")
 
 // Part is one piece of a page, replaced on its own.
@@ -45,7 +46,8 @@ type Part struct {
 	// differ are sent, each a part in itself. The shape must tell of all that is not in a row, and of their order.
 	Shape string
 	Rows  []Part
-	// Event, if set, is sent each time, to the page's script: Text as it is, which is no markup. There is no Target then.
+	// Event, if set, is sent each time, to the page's script: Text as it is, which is no markup. There is no Target
+	// then.
 	Event string
 	Text  string
 }
@@ -98,8 +100,8 @@ func (s Source) holds(ctx context.Context) (ok bool) {
 	return ok
 }
 
-// aside runs f on a goroutine of its own and waits for it: the stack that f needs goes when it returns. An open stream would
-// keep it, 20 kB and more. A panic is the caller's, with the stack that it came from.
+// aside runs f on a goroutine of its own and waits for it: the stack that f needs goes when it returns. An open stream
+// would keep it, 20 kB and more. A panic is the caller's, with the stack that it came from.
 func aside(f func()) {
 	panicked := make(chan any, 1)
 	go func() {

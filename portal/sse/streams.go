@@ -22,7 +22,8 @@ type Streams struct {
 	open map[string]int // by owner; owners without streams are not kept
 }
 
-// Serve serves a stream to owner, the user's unique name; beyond MaxStreams it returns a *TooManyError, and nothing is read or sent.
+// Serve serves a stream to owner, the user's unique name; beyond MaxStreams it returns a *TooManyError, and nothing is
+// read or sent.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, owner string, source Source) error {
 	if err := s.enter(owner); err != nil {
 		return err

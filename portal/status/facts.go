@@ -37,7 +37,8 @@ func (f Facts) Lost() bool { return f.Condition(v1alpha1.ConditionReady).Reason 
 // Failed reports whether an attempt failed and is tried again.
 func (c Condition) Failed() bool { return c.Reason == "Failed" || c.Reason == "TimedOut" }
 
-// FactsOf reads the facts of obj, which may be shared with a cache. What is not of the form that the API has is not seen.
+// FactsOf reads the facts of obj, which may be shared with a cache. What is not of the form that the API has is not
+// seen.
 func FactsOf(obj *unstructured.Unstructured) Facts {
 	f := Facts{
 		Generation: obj.GetGeneration(), Deleting: obj.GetDeletionTimestamp() != nil, Observed: -1,

@@ -1,5 +1,5 @@
-// Package status reads from the status of an object which phase it is in, and the sentence that says why. Lists, filters and
-// counts of the pages and of the API all go by it.
+// Package status reads from the status of an object which phase it is in, and the sentence that says why. Lists,
+// filters and counts of the pages and of the API all go by it.
 package status
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// Of returns the phase of obj, and the sentence that says why it is not Ready; "" if there is nothing to say. It only reads
-// obj, which may be shared with a cache.
+// Of returns the phase of obj, and the sentence that says why it is not Ready; "" if there is nothing to say. It only
+// reads obj, which may be shared with a cache.
 func Of(obj *unstructured.Unstructured) (phase.Phase, string) { return FactsOf(obj).Phase() }
 
 // Phase follows kstatus: a status about an older generation says nothing about this one.

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// adviceWhileFree is advice to edit a field that cannot change once something is made, by a part of it, and why nothing is made
-// whenever it is given.
+// adviceWhileFree is advice to edit a field that cannot change once something is made, by a part of it, and why nothing
+// is made whenever it is given.
 var adviceWhileFree = map[string]string{
 	"%s without bucketName":                  "again says how",
 	"another AWS account has a bucket named": "the reservation is taken back: controllers/aws/s3/create.go",
@@ -27,8 +27,8 @@ var (
 	immutableIs = regexp.MustCompile(`^(\w+) is immutable: `)
 )
 
-// TestAdviceNamesNoEditThatIsRefused reads every text of the controllers that tells people to edit a field that a rule of its kind
-// fixes once something is made: it must say to request a new object, or be known to be given before that.
+// TestAdviceNamesNoEditThatIsRefused reads every text of the controllers that tells people to edit a field that a rule
+// of its kind fixes once something is made: it must say to request a new object, or be known to be given before that.
 func TestAdviceNamesNoEditThatIsRefused(t *testing.T) {
 	fixed := fixedFields(t)
 	used := map[string]bool{}

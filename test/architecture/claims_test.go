@@ -10,8 +10,8 @@ import (
 // testName is the name of a test in a text.
 var testName = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]+)`")
 
-// TestTheClaimsOfTheThreatModelHaveTests: each claim and each lesson of docs/security.md names a test of the tree, and so does whatever else
-// these pages name.
+// TestTheClaimsOfTheThreatModelHaveTests: each claim and each lesson of docs/security.md names a test of the tree, and
+// so does whatever else these pages name.
 func TestTheClaimsOfTheThreatModelHaveTests(t *testing.T) {
 	tests := map[string]bool{}
 	for _, s := range sources(t) {

@@ -37,7 +37,8 @@ func TestTheRaceDetectorLooksWhereGoroutinesStart(t *testing.T) {
 	}
 }
 
-// starting returns the folders whose code starts goroutines, by a go statement or by the method Go of a group, without its tests.
+// starting returns the folders whose code starts goroutines, by a go statement or by the method Go of a group, without
+// its tests.
 func starting(t *testing.T, top ...string) (folders []string) {
 	t.Helper()
 	for _, folder := range top {

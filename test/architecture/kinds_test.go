@@ -50,7 +50,8 @@ func (w without) ReadFile(path string) ([]byte, error) {
 	return []byte(strings.ReplaceAll(string(text), w.text, "")), nil
 }
 
-// TestWhatAKindLacksIsNamed takes away each place of a kind that CONTRIBUTING.md lists with a tick, and others that are generated.
+// TestWhatAKindLacksIsNamed takes away each place of a kind that CONTRIBUTING.md lists with a tick, and others that are
+// generated.
 func TestWhatAKindLacksIsNamed(t *testing.T) {
 	topic := crds(t)[slices.IndexFunc(crds(t), func(k apiextensionsv1.CustomResourceDefinition) bool { return k.Spec.Names.Kind == "SNSTopic" })]
 	for _, row := range []struct{ path, text, want string }{
@@ -112,7 +113,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// A service that says for how long its answers may be old is run with that time, and has a test of its own that waits for it.
+// A service that says for how long its answers may be old is run with that time, and has a test of its own that waits
+// for it.
 func TestTheSettlingTimeOfAServiceCounts(t *testing.T) {
 	said, err := filepath.Glob(filepath.Join(root, "controllers/aws/*/*.go"))
 	if err != nil {

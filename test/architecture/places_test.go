@@ -230,7 +230,8 @@ func (p *places) adapter() {
 
 var moduleDirs sync.Map // of strings, by the module's path
 
-// moduleDir returns the folder with the source of a module. It asks the go command, for a test built with -trimpath knows no GOROOT.
+// moduleDir returns the folder with the source of a module. It asks the go command, for a test built with -trimpath
+// knows no GOROOT.
 func moduleDir(module string) (string, error) {
 	if dir, known := moduleDirs.Load(module); known {
 		return dir.(string), nil
@@ -245,8 +246,8 @@ func moduleDir(module string) (string, error) {
 
 var errorCode = regexp.MustCompile(`return "([^"]+)"\n\t}\n\treturn \*e\.ErrorCodeOverride`)
 
-// errors checks that those codes of the service's are classed which any call can meet: of the key, the rate, a permission, and of
-// a resource of the kind that is not there or is one too many. EC2's SDK names no errors.
+// errors checks that those codes of the service's are classed which any call can meet: of the key, the rate, a
+// permission, and of a resource of the kind that is not there or is one too many. EC2's SDK names no errors.
 func (p *places) errors(service string) {
 	sdk, err := moduleDir("github.com/aws/aws-sdk-go-v2/service/" + service)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Each of these is worth the whole cluster, or a namespace that is not the operator's, whatever a policy says of objects.
+// Each of these is worth the whole cluster, or a namespace that is not the operator's, whatever a policy says of
+// objects.
 func TestTheOperatorHasNoRightToMoreRights(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
 	rules := slices.Concat(roles["portico-operator"], withoutValues(t, roles["portico-operator-secrets"]), withoutTeams(t, roles["portico-operator-teams"]))
@@ -31,8 +32,8 @@ func TestTheOperatorHasNoRightToMoreRights(t *testing.T) {
 	}
 }
 
-// withoutValues returns what the role for Secrets has beside the right to delete those whose values people set, to which config/policy/operator.yaml
-// holds it. TestAStolenOperatorTouchesNothingOfOthers plays what it refuses.
+// withoutValues returns what the role for Secrets has beside the right to delete those whose values people set, to
+// which config/policy/operator.yaml holds it. TestAStolenOperatorTouchesNothingOfOthers plays what it refuses.
 func withoutValues(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(rules), func(r rbacv1.PolicyRule) bool {
@@ -44,8 +45,9 @@ func withoutValues(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule 
 	return rest
 }
 
-// withoutTeams returns what the role for Teams has beside the rights that would be worth the cluster if config/policy/operator.yaml did not
-// hold them to objects of Teams. TestAStolenOperatorOnboardsNobodyElse plays what it refuses.
+// withoutTeams returns what the role for Teams has beside the rights that would be worth the cluster if
+// config/policy/operator.yaml did not hold them to objects of Teams. TestAStolenOperatorOnboardsNobodyElse plays what
+// it refuses.
 func withoutTeams(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	held := []rbacv1.PolicyRule{
@@ -89,7 +91,8 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 }
 
 // givingRoles are the rights of portico-admin by which it gives the roles that come with Portico, and takes them back:
-// RBAC lets it bind no others, and config/policy/roles.yaml delete no others (TestAPlatformAdminGivesTheRolesOfPortico).
+// RBAC lets it bind no others, and config/policy/roles.yaml delete no others
+// (TestAPlatformAdminGivesTheRolesOfPortico).
 var givingRoles = []rbacv1.PolicyRule{
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings", "clusterrolebindings"}, Verbs: []string{"create", "delete"}},
 	{

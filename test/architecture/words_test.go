@@ -28,8 +28,9 @@ type userText struct{ path, text string }
 // place is a word in a file.
 type place struct{ path, word string }
 
-// written returns everything that users read: the portal's templates and messages, the texts of CRDs, the command line, messages of
-// conditions and events, and documentation. The help texts of the command line in testdata, and the references in docs, repeat what is read here.
+// written returns everything that users read: the portal's templates and messages, the texts of CRDs, the command line,
+// messages of conditions and events, and documentation. The help texts of the command line in testdata, and the
+// references in docs, repeat what is read here.
 func written(t *testing.T) []userText {
 	t.Helper()
 	var all []userText

@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// use is a call that an application makes with a resource of a kind, and the access that lets it; none, if no access does.
+// use is a call that an application makes with a resource of a kind, and the access that lets it; none, if no access
+// does.
 type use struct {
 	name, kind string
 	needs      []v1alpha1.BindingAccess
@@ -145,8 +146,9 @@ func (e *eksWorld) resources(t *testing.T) (calls, arns map[string]string) {
 		}
 }
 
-// TestAnAccessAllowsWhatItSaysAndNothingElse has an application for each access of each kind, whose role may do everything and whose association
-// has the policy of that access: it tries every call, with what it is bound to and with another one.
+// TestAnAccessAllowsWhatItSaysAndNothingElse has an application for each access of each kind, whose role may do
+// everything and whose association has the policy of that access: it tries every call, with what it is bound to and
+// with another one.
 func TestAnAccessAllowsWhatItSaysAndNothingElse(t *testing.T) {
 	e := newApplications(t)
 	theirs, _ := e.resources(t)

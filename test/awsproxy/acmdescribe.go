@@ -175,8 +175,8 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	return out
 }
 
-// lifeOf returns from when to when an issued certificate lives: from the day it is issued, or up to what a test says. The
-// caller holds s.mu.
+// lifeOf returns from when to when an issued certificate lives: from the day it is issued, or up to what a test says.
+// The caller holds s.mu.
 func (s *acmService) lifeOf(c *certificate) (notBefore, notAfter float64) {
 	if !c.notAfter.IsZero() {
 		return seconds(c.notAfter.Add(-s.life)), seconds(c.notAfter)

@@ -18,8 +18,8 @@ func (p *Proxy) SetACMIssueDelay(d time.Duration) {
 	p.certificates.issueDelay = d
 }
 
-// SetACMLife sets how long certificates live, also those that there are: 198 days unless set, as AWS announced in February 2026 for
-// the limit that the CA/Browser Forum has set; it was 395, and is to be 47 in 2029.
+// SetACMLife sets how long certificates live, also those that there are: 198 days unless set, as AWS announced in
+// February 2026 for the limit that the CA/Browser Forum has set; it was 395, and is to be 47 in 2029.
 func (p *Proxy) SetACMLife(d time.Duration) {
 	p.certificates.mu.Lock()
 	defer p.certificates.mu.Unlock()

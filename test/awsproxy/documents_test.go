@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// tooWide is a request by the namespace search that a statement keeps it from, mostly about what is pay's; nothing but that
-// statement does.
+// tooWide is a request by the namespace search that a statement keeps it from, mostly about what is pay's; nothing but
+// that statement does.
 type tooWide struct {
 	action, resource string
 	in               []string // keys of conditions and their values

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// launchNeeds returns those of RunInstances: on each thing that is made, which has the tags of the request, and on each that is
-// used; to tag what is made; to pass the role of the instance profile; and to use the keys of volumes.
+// launchNeeds returns those of RunInstances: on each thing that is made, which has the tags of the request, and on each
+// that is used; to tag what is made; to pass the role of the instance profile; and to use the keys of volumes.
 func launchNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	all := madeNeeds(x)
 	for _, id := range usedIDs(x.form) {
@@ -51,7 +51,8 @@ func madeNeeds(x *exchange) []need {
 	return all
 }
 
-// usedIDs returns the images, snapshots, subnets and security groups that a launch uses. Where it names none, it is the default ones.
+// usedIDs returns the images, snapshots, subnets and security groups that a launch uses. Where it names none, it is the
+// default ones.
 func usedIDs(form url.Values) []string {
 	ids := single(form.Get("ImageId"))
 	for n := 1; form.Has(mapping(n) + "DeviceName"); n++ {

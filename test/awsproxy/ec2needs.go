@@ -105,7 +105,8 @@ func ec2Tags(ctx context.Context, up *upstream, x *exchange, id string) (map[str
 	return nil, err == nil && r.status == http.StatusOK, r.broken(err)
 }
 
-// attributeNeeds returns those of ModifyInstanceAttribute, which is also about the security groups, and volumes, that it names.
+// attributeNeeds returns those of ModifyInstanceAttribute, which is also about the security groups, and volumes, that
+// it names.
 func attributeNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	ids := append(single(x.form.Get("InstanceId")), formList(x.form, "GroupId.")...)
 	for _, device := range eachOf(x.form, "BlockDeviceMapping.", ".DeviceName") {
@@ -125,7 +126,8 @@ func attributeNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, err
 
 var profileRole = regexp.MustCompile(`(?s)<Roles>.*?<Arn>([^<]+)</Arn>`)
 
-// passNeeds returns the permission to give EC2 the role of an instance profile, by name or ARN. EC2 says itself that there is no such profile.
+// passNeeds returns the permission to give EC2 the role of an instance profile, by name or ARN. EC2 says itself that
+// there is no such profile.
 func passNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	name := x.form.Get("IamInstanceProfile.Name")
 	if arn := x.form.Get("IamInstanceProfile.Arn"); arn != "" {

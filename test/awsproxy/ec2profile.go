@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// DelayProfiles makes EC2 deny to the operator, for d after IAM made it, that there is an instance profile: IAM's guide says of its
-// changes that they "are not always immediately visible", and for profiles two minutes are usual. 0 ends it.
+// DelayProfiles makes EC2 deny to the operator, for d after IAM made it, that there is an instance profile: IAM's guide
+// says of its changes that they "are not always immediately visible", and for profiles two minutes are usual. 0 ends
+// it.
 func (p *Proxy) DelayProfiles(d time.Duration) { p.machines.profiles.delay.Store(int64(d)) }
 
 // profileNews knows how old instance profiles are: it asks IAM.

@@ -26,7 +26,8 @@ func (e *eksWorld) operatorOf(t *testing.T, document string) aws.Config {
 	return configWith(e.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, ireland)
 }
 
-// Whoever makes an association must be allowed that on the cluster, and to tag, to look at the role and to pass it to EKS.
+// Whoever makes an association must be allowed that on the cluster, and to tag, to look at the role and to pass it to
+// EKS.
 func TestAssociationsAreJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	target := "arn:aws:iam::" + e.account + ":role/target"
@@ -105,7 +106,8 @@ func TestAssociationsAreTagged(t *testing.T) {
 	wantCode(t, err, "NotFoundException")
 }
 
-// EKS does not know a new role at once, and for a while it refuses a new association where one was deleted, as if that were there.
+// EKS does not know a new role at once, and for a while it refuses a new association where one was deleted, as if that
+// were there.
 func TestAssociationsLag(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)

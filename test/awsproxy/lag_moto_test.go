@@ -113,7 +113,8 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 	}
 }
 
-// TestChangedTagsOfAnInstanceShowLater changes the tags of old instances: of some a look shows the former ones, and no search finds them.
+// TestChangedTagsOfAnInstanceShowLater changes the tags of old instances: of some a look shows the former ones, and no
+// search finds them.
 func TestChangedTagsOfAnInstanceShowLater(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	c, behind := w.ec2(keyOne, "eu-west-1"), ec2.NewFromConfig(config(w.outside, keyOne, "eu-west-1"))

@@ -81,7 +81,8 @@ func modelOf(t *testing.T, service string) (m model) {
 	return m
 }
 
-// The list that the error codes of the operator are compared with is what the models say, of all that the operator calls.
+// The list that the error codes of the operator are compared with is what the models say, of all that the operator
+// calls.
 func TestTheListOfErrorsIsThatOfTheModels(t *testing.T) {
 	var want []string
 	for service, operations := range callsOfTheControllers(t) {

@@ -11,7 +11,8 @@ import (
 
 // normalPolicy returns a policy in the form in which S3 and SNS give it back: an account by its root user, a text for a
 // list of one, texts for numbers and booleans, principals in an order of their own, and no blanks. SQS returns the text
-// as it was given. Source: "Comparing policies" of Terraform's AWS provider, and its issues on bucket and topic policies.
+// as it was given. Source: "Comparing policies" of Terraform's AWS provider, and its issues on bucket and topic
+// policies.
 func normalPolicy(text []byte, partition string) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

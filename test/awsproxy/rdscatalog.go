@@ -27,7 +27,8 @@ var (
 	storages   = []string{"gp2", "gp3", "io1"} // each is an option of its own
 )
 
-// onSale answers what RDS offers, page by page; nil to any other operation. It knows of no version and no class beyond its tables.
+// onSale answers what RDS offers, page by page; nil to any other operation. It knows of no version and no class beyond
+// its tables.
 func onSale(x *exchange) *reply {
 	var items []string
 	switch x.call.Operation {

@@ -112,7 +112,8 @@ func minute(text string) (of int) {
 	return of + hour*60 + minute
 }
 
-// reservedWords are those of "SQL Key Words" of PostgreSQL's documentation that no user and no database can have for a name.
+// reservedWords are those of "SQL Key Words" of PostgreSQL's documentation that no user and no database can have for a
+// name.
 var reservedWords = strings.Fields(`
 	all analyse analyze and any array as asc asymmetric both case cast check collate column
 	constraint create current_catalog current_date current_role current_time current_timestamp

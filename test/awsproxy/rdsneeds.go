@@ -66,8 +66,8 @@ func rdsTags(ctx context.Context, up *upstream, x *exchange, arn string) (map[st
 	return formTagsOf(ctx, up, x, "rds", url.Values{"Action": {"ListTagsForResource"}, "Version": {"2014-10-31"}, "ResourceName": {arn}})
 }
 
-// createDatabaseNeeds returns those of an instance that is made, empty or from a snapshot. The role linked to RDS is one of
-// them: the simulator's accounts never have it.
+// createDatabaseNeeds returns those of an instance that is made, empty or from a snapshot. The role linked to RDS is
+// one of them: the simulator's accounts never have it.
 func createDatabaseNeeds(up *upstream, x *exchange, instance need) []need {
 	tags := formTags(x.form, "Tags.Tag.")
 	instance.facts.tagged(tags)
@@ -111,7 +111,8 @@ func groupNeeds(up *upstream, x *exchange) []need {
 	return all
 }
 
-// deleteDatabaseNeeds has, for a final snapshot, since August 2024, the permission to make one and to copy the tags to it.
+// deleteDatabaseNeeds has, for a final snapshot, since August 2024, the permission to make one and to copy the tags to
+// it.
 func deleteDatabaseNeeds(ctx context.Context, up *upstream, x *exchange, instance need) ([]need, error) {
 	all := []need{instance}
 	name := x.form.Get("FinalDBSnapshotIdentifier")

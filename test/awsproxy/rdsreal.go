@@ -18,7 +18,8 @@ type DatabaseServers interface {
 // DatabaseInstance is what an instance's clients have to know.
 type DatabaseInstance struct{ Engine, Database, Username, Password string }
 
-// LeadDatabases has instances answer at these servers, with the master user and password that RDS was told; nil: nowhere again.
+// LeadDatabases has instances answer at these servers, with the master user and password that RDS was told; nil:
+// nowhere again.
 func (p *Proxy) LeadDatabases(to DatabaseServers) {
 	p.databases.mu.Lock()
 	defer p.databases.mu.Unlock()

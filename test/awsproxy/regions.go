@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// regions are those that accounts have off. AWS has every region that it opened after March 20, 2019 off until the account's owner
-// enables it ("Enable or disable AWS Regions in your account"), and until then the region does not know the account's identities: it
-// answers as to a bad key.
+// regions are those that accounts have off. AWS has every region that it opened after March 20, 2019 off until the
+// account's owner enables it ("Enable or disable AWS Regions in your account"), and until then the region does not know
+// the account's identities: it answers as to a bad key.
 type regions struct {
 	mu  sync.Mutex
 	off map[regionOf]bool

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// What S3 answers where attribute-based access control is on for the bucket: API_PutBucketAbac says that the calls "can no
-// longer" be used, and probes of AWS by the S3-compatible server Argmin found this code and these words.
+// What S3 answers where attribute-based access control is on for the bucket: API_PutBucketAbac says that the calls "can
+// no longer" be used, and probes of AWS by the S3-compatible server Argmin found this code and these words.
 const (
 	abacCode     = "BadRequest"
 	abacOn       = "This S3 general purpose bucket has attribute-based access control (ABAC) enabled."
@@ -47,8 +47,8 @@ func (s *s3Service) abac(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// control serves S3 Control's calls on the tags of buckets, whether or not attribute-based access control is on: moto does
-// so for buckets of any owner and region, and for those that are not there.
+// control serves S3 Control's calls on the tags of buckets, whether or not attribute-based access control is on: moto
+// does so for buckets of any owner and region, and for those that are not there.
 func (s *s3Service) control(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.bucket == "" {
 		return next(ctx)

@@ -12,8 +12,8 @@ import (
 // named finds the elements of a listing that hold keys, or parts of them.
 var named = regexp.MustCompile(`(?s)<(Key|Prefix|Delimiter|Marker|NextMarker|KeyMarker|NextKeyMarker|StartAfter)>(.*?)</`)
 
-// listing writes the keys of a listing of objects as S3 does: percent-encoded if that is asked for, which moto forgets of
-// versions; else as they are, with a reference for each character that XML has no place for. No parser takes those.
+// listing writes the keys of a listing of objects as S3 does: percent-encoded if that is asked for, which moto forgets
+// of versions; else as they are, with a reference for each character that XML has no place for. No parser takes those.
 func listing(x *exchange, r *reply) *reply {
 	if r.status != http.StatusOK {
 		return r

@@ -11,8 +11,9 @@ import (
 // retention is the attribute whose changes take longest.
 const retention = "MessageRetentionPeriod"
 
-// DelayQueueAttributes makes GetQueueAttributes tell the operator what was before, for most after a SetQueueAttributes, and for longest
-// where it is the MessageRetentionPeriod: AWS's reference of SetQueueAttributes says up to 60 seconds, and up to 15 minutes. Zeros end it.
+// DelayQueueAttributes makes GetQueueAttributes tell the operator what was before, for most after a SetQueueAttributes,
+// and for longest where it is the MessageRetentionPeriod: AWS's reference of SetQueueAttributes says up to 60 seconds,
+// and up to 15 minutes. Zeros end it.
 func (p *Proxy) DelayQueueAttributes(most, longest time.Duration) {
 	p.queues.mu.Lock()
 	defer p.queues.mu.Unlock()

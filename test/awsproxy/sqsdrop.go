@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// DropQueueAttributes makes SetQueueAttributes accept these attributes and take no notice of them, until it is called again. AWS shows a
-// change up to a minute late; queues of other makers, ElasticMQ for one, never show some.
+// DropQueueAttributes makes SetQueueAttributes accept these attributes and take no notice of them, until it is called
+// again. AWS shows a change up to a minute late; queues of other makers, ElasticMQ for one, never show some.
 func (p *Proxy) DropQueueAttributes(names ...string) {
 	p.queues.mu.Lock()
 	defer p.queues.mu.Unlock()

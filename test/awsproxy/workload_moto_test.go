@@ -31,7 +31,8 @@ func newApplications(t *testing.T) *eksWorld {
 	return e
 }
 
-// An application reads, writes and lists what its policy names, and nothing else; whoever may not list does not learn what is missing.
+// An application reads, writes and lists what its policy names, and nothing else; whoever may not list does not learn
+// what is missing.
 func TestAnApplicationUsesABucket(t *testing.T) {
 	e := newApplications(t)
 	bucket := e.bucket(t)

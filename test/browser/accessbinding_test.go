@@ -15,7 +15,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestAPermissionIsRequestedInTheBrowser asks for rights of Pods, in an account that gives them, watches them become Ready, and takes them away again.
+// TestAPermissionIsRequestedInTheBrowser asks for rights of Pods, in an account that gives them, watches them become
+// Ready, and takes them away again.
 func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 	if err := world.MakeIdentity(t.Context(), world.OutsideAWS(), stack.AccountID); err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 	gives(`{"spec":{"workloadIdentity":null}}`)
 }
 
-// adminSeesRights looks at what Pods of all teams may do, and at how much room the account has. The role was last used long ago.
+// adminSeesRights looks at what Pods of all teams may do, and at how much room the account has. The role was last used
+// long ago.
 func adminSeesRights(t *testing.T, c client.Client) {
 	t.Helper()
 	worker := &v1alpha1.AccessBinding{}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTheIdentityProviderIsAway shows what visitors and admins see of it, and that the words go when it is back. The portal
-// is restarted without it: one that runs asks twice before it believes it, which takes longer.
+// TestTheIdentityProviderIsAway shows what visitors and admins see of it, and that the words go when it is back. The
+// portal is restarted without it: one that runs asks twice before it believes it, which takes longer.
 func TestTheIdentityProviderIsAway(t *testing.T) {
 	admin := open(t)
 	admin.signIn("platform-admin", "_platform")

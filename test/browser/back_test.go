@@ -11,7 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// back presses the browser's button. A page that comes back from memory fires no event of loading, for which chromedp would wait.
+// back presses the browser's button. A page that comes back from memory fires no event of loading, for which chromedp
+// would wait.
 func (x *tab) back() {
 	x.t.Helper()
 	_ = eval[bool](x, `(setTimeout(() => history.back(), 0), true)`)

@@ -23,8 +23,8 @@ func (x *tab) inject(script string) {
 	x.must(err)
 }
 
-// wrongClock gives the tab a clock that is off by window.off hours, and one that stands still for window.slept hours, as
-// clocks do while a laptop sleeps.
+// wrongClock gives the tab a clock that is off by window.off hours, and one that stands still for window.slept hours,
+// as clocks do while a laptop sleeps.
 const wrongClock = `(() => {
 	const now = Date.now.bind(Date), since = performance.now.bind(performance)
 	window.off = %OFF%
@@ -33,8 +33,8 @@ const wrongClock = `(() => {
 	performance.now = () => since() - window.slept * 3600e3
 })()`
 
-// TestAgesGoByTheServersClock with a browser whose clock is an hour ahead, or behind, is set right while the page is open,
-// or stands still for a while.
+// TestAgesGoByTheServersClock with a browser whose clock is an hour ahead, or behind, is set right while the page is
+// open, or stands still for a while.
 func TestAgesGoByTheServersClock(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

@@ -15,7 +15,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestADatabaseUserIsRequestedInTheBrowser asks for a user of a real database, watches it become Ready, and removes it again.
+// TestADatabaseUserIsRequestedInTheBrowser asks for a user of a real database, watches it become Ready, and removes it
+// again.
 func TestADatabaseUserIsRequestedInTheBrowser(t *testing.T) {
 	fleet, err := databases.StartFleet(t.Context())
 	if err != nil {

@@ -171,8 +171,8 @@ func TestAnEditByKeyboardAlone(t *testing.T) {
 	x.deletes("keyed", bucket)
 }
 
-// tagsByKeyboard adds two tags and removes the second again: the focus goes to what was added, and from what is gone to what
-// held it.
+// tagsByKeyboard adds two tags and removes the second again: the focus goes to what was added, and from what is gone to
+// what held it.
 func (x *tab) tagsByKeyboard() {
 	x.t.Helper()
 	for i, key := range []string{"cost", "team"} {
@@ -190,8 +190,8 @@ func (x *tab) tagsByKeyboard() {
 	x.awaitValue("spec.tags[0].value", "42")
 }
 
-// TestChoicesByKeyboardAlone: a filter of the list follows and keeps the focus; what leads to another page waits for its button,
-// because arrow keys choose what they only pass by.
+// TestChoicesByKeyboardAlone: a filter of the list follows and keeps the focus; what leads to another page waits for
+// its button, because arrow keys choose what they only pass by.
 func TestChoicesByKeyboardAlone(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")

@@ -27,8 +27,9 @@ func shortSessions(t *testing.T) {
 	restart("--session-idle", "1m")
 }
 
-// TestASessionThatIsLeftAloneEnds: pages that follow lead to the sign-in by themselves, and from there back to what they showed.
-// What was entered in a form is lost neither when it is sent nor when it is reloaded, also without scripts.
+// TestASessionThatIsLeftAloneEnds: pages that follow lead to the sign-in by themselves, and from there back to what
+// they showed. What was entered in a form is lost neither when it is sent nor when it is reloaded, also without
+// scripts.
 func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	shortSessions(t)
 	detail := open(t)
@@ -81,7 +82,8 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	detail.deletes("rested", bucket)
 }
 
-// TestNamesAreAskedForAgain after the session had ended, and after the portal was away: nothing else is offered meanwhile.
+// TestNamesAreAskedForAgain after the session had ended, and after the portal was away: nothing else is offered
+// meanwhile.
 func TestNamesAreAskedForAgain(t *testing.T) {
 	secret, _ := published(t, "s3buckets", "asked-again")
 	const named = "spec.env[0].valueFrom.secretKeyRef.name"
@@ -116,8 +118,8 @@ func TestNamesAreAskedForAgain(t *testing.T) {
 	x.awaitTrue(offered(named) + `.includes("` + secret + `")`)
 }
 
-// awaitTheEnd waits until a page that nobody touches leads to signing in. A session lasts a minute, and streams look every
-// few seconds whether theirs does.
+// awaitTheEnd waits until a page that nobody touches leads to signing in. A session lasts a minute, and streams look
+// every few seconds whether theirs does.
 func (x *tab) awaitTheEnd() {
 	x.t.Helper()
 	for began := time.Now(); !strings.Contains(x.text(`main h1`), "Your session has ended"); time.Sleep(100 * time.Millisecond) {

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestFormsHelpWhileTyping: inputs come and go with what calls for them, names and keys of the Secrets that resources publish are
-// offered, and commands are copied.
+// TestFormsHelpWhileTyping: inputs come and go with what calls for them, names and keys of the Secrets that resources
+// publish are offered, and commands are copied.
 func TestFormsHelpWhileTyping(t *testing.T) {
 	secrets := map[string]string{}
 	for _, plural := range []string{"s3buckets", "sqsqueues"} {
@@ -33,7 +33,8 @@ func TestFormsHelpWhileTyping(t *testing.T) {
 	x.copies()
 }
 
-// hidesWhatNothingCallsFor chooses algorithms: a key of KMS is asked for with those that take one, and stays once it is there.
+// hidesWhatNothingCallsFor chooses algorithms: a key of KMS is asked for with those that take one, and stays once it is
+// there.
 func (x *tab) hidesWhatNothingCallsFor() {
 	x.t.Helper()
 	const algorithm = "spec.encryption.algorithm"

@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestBackToAnEarlierVersionOfABucket: the history says who changed it and what, and leads back by the review of an edit.
+// TestBackToAnEarlierVersionOfABucket: the history says who changed it and what, and leads back by the review of an
+// edit.
 func TestBackToAnEarlierVersionOfABucket(t *testing.T) {
 	x, admin := open(t), open(t)
 	x.signIn("payments-dev", "payments")

@@ -19,8 +19,8 @@ const (
 	storefront  = "store.payments." + stack.Domain
 )
 
-// TestHostnameIsAskedForAndLookedAfter follows a hostname in a cluster that gets Gateway API while an admin looks: it is checked
-// while it is typed, watched step by step, seen among the claims, and given back.
+// TestHostnameIsAskedForAndLookedAfter follows a hostname in a cluster that gets Gateway API while an admin looks: it
+// is checked while it is typed, watched step by step, seen among the claims, and given back.
 func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	admin := open(t)

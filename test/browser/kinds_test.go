@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/config/samples"
 )
 
-// elsewhere are the kinds that need more than their sample to become Ready, by the test that requests one in the browser.
+// elsewhere are the kinds that need more than their sample to become Ready, by the test that requests one in the
+// browser.
 var elsewhere = map[string]string{
 	"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter", "DatabaseUser": "TestADatabaseUserIsRequestedInTheBrowser",
 	"AccessBinding": "TestAPermissionIsRequestedInTheBrowser",
@@ -66,8 +67,8 @@ func shown(kind, name string, spec map[string]any) string {
 	return "arn:aws:" + strings.ToLower(capitals[:len(capitals)-1])
 }
 
-// TestEveryKindIsRequestedInTheBrowser asks for each kind with what its sample says outside of lists and groups of fields, and
-// watches it become Ready.
+// TestEveryKindIsRequestedInTheBrowser asks for each kind with what its sample says outside of lists and groups of
+// fields, and watches it become Ready.
 func TestEveryKindIsRequestedInTheBrowser(t *testing.T) {
 	for _, kind := range requested(t) {
 		plural := kind.Spec.Names.Plural

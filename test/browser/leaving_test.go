@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestAnEditOfWhatIsBeingDeletedTellsTheTruth: a bucket that is not empty hangs in its deletion. The review of an edit says
-// what that does, and it does so.
+// TestAnEditOfWhatIsBeingDeletedTellsTheTruth: a bucket that is not empty hangs in its deletion. The review of an edit
+// says what that does, and it does so.
 func TestAnEditOfWhatIsBeingDeletedTellsTheTruth(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -58,8 +58,8 @@ func put(t *testing.T, bucket, key string) {
 	}
 }
 
-// TestADeletionIsCalledOff: a bucket that is not empty hangs in its deletion; its page offers to keep it, and it is there again, with what is
-// in it. While an application uses it, it cannot be deleted at all.
+// TestADeletionIsCalledOff: a bucket that is not empty hangs in its deletion; its page offers to keep it, and it is
+// there again, with what is in it. While an application uses it, it cannot be deleted at all.
 func TestADeletionIsCalledOff(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

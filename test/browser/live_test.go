@@ -101,8 +101,8 @@ func TestAStreamThatIsRefusedAtFirstIsOpenedLater(t *testing.T) {
 	}
 }
 
-// follows opens streams as the tab's user until there are so many, or no more are to be had because tabs of before hold the rest, and returns
-// what ends them.
+// follows opens streams as the tab's user until there are so many, or no more are to be had because tabs of before hold
+// the rest, and returns what ends them.
 func (x *tab) follows(path string, many int) (release func()) {
 	x.t.Helper()
 	ctx, cancel := context.WithCancel(x.t.Context())

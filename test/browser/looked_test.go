@@ -38,8 +38,8 @@ func lookedAt(address string) {
 // notPages are what pages fetch, or lead on by: nobody looks at them.
 var notPages = []string{views.SwitchPath, "/live", "/_live", "/check", "/names/secrets", "/offers/{kind}/{field}", "/download", "/scale", "/rollback", "/members"}
 
-// neverLookedAt returns the patterns of the portal's pages that no test has looked at. Each tab of the platform, and the form and
-// the page of each kind, count by themselves.
+// neverLookedAt returns the patterns of the portal's pages that no test has looked at. Each tab of the platform, and
+// the form and the page of each kind, count by themselves.
 func neverLookedAt() ([]string, error) {
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {

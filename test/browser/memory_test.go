@@ -4,8 +4,8 @@ package browser
 
 import "testing"
 
-// TestAPageThatWasLeftComesBackFromMemory: the button Back shows the page as it was left, which goes on living; once somebody has signed out, it shows
-// nothing of what was there.
+// TestAPageThatWasLeftComesBackFromMemory: the button Back shows the page as it was left, which goes on living; once
+// somebody has signed out, it shows nothing of what was there.
 func TestAPageThatWasLeftComesBackFromMemory(t *testing.T) {
 	x, other := open(t), open(t)
 	x.signIn("payments-dev", "payments")

@@ -39,8 +39,8 @@ func allowNoBuckets(t *testing.T) {
 	}
 }
 
-// TestAdminOverviewFollowsWhatTeamsDo: an admin watches while a team asks for a bucket, and comes from each number to what it
-// counts.
+// TestAdminOverviewFollowsWhatTeamsDo: an admin watches while a team asks for a bucket, and comes from each number to
+// what it counts.
 func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	admin, x := open(t), open(t)
 	admin.signIn("platform-admin", "_platform")
@@ -81,8 +81,8 @@ func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	x.deletes("watched", bucket)
 }
 
-// alsoHas asks for buckets of payments, which go when the test ends, and awaits that they are Ready. It takes five for the
-// overview to say how long one takes.
+// alsoHas asks for buckets of payments, which go when the test ends, and awaits that they are Ready. It takes five for
+// the overview to say how long one takes.
 func (x *tab) alsoHas(names ...string) {
 	x.t.Helper()
 	buckets := bucketsAs(x.t, "payments-dev")
@@ -96,8 +96,8 @@ func (x *tab) alsoHas(names ...string) {
 	}
 }
 
-// TestTeamPageAndCatalogTellTheQuota: what is left is told in both, and a full quota takes the way to the form away while one
-// looks; admins see it among all.
+// TestTeamPageAndCatalogTellTheQuota: what is left is told in both, and a full quota takes the way to the form away
+// while one looks; admins see it among all.
 func TestTeamPageAndCatalogTellTheQuota(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

@@ -23,7 +23,8 @@ func (x *tab) shot(name string) {
 	x.write(filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png"), page.CaptureScreenshotFormatPng)
 }
 
-// forDocs writes the picture of a page to the folder that PICTURES names, if any: make screenshots does, for docs/screens.md.
+// forDocs writes the picture of a page to the folder that PICTURES names, if any: make screenshots does, for
+// docs/screens.md.
 func (x *tab) forDocs(name string) {
 	if dir := os.Getenv("PICTURES"); dir != "" {
 		x.write(filepath.Join(dir, name+".webp"), page.CaptureScreenshotFormatWebp)

@@ -30,7 +30,8 @@ func (x *tab) posts(button string) {
 	x.awaitTrue(`!window.before && document.readyState === "complete"`)
 }
 
-// TestABucketIsLookedAfterWithoutJavaScript pauses and resumes it, has it repaired, and goes from its form to YAML and back.
+// TestABucketIsLookedAfterWithoutJavaScript pauses and resumes it, has it repaired, and goes from its form to YAML and
+// back.
 func TestABucketIsLookedAfterWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

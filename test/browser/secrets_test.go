@@ -62,7 +62,8 @@ func (x *tab) leads(path, words string) {
 	x.await(`main`, words)
 }
 
-// finds waits until the portal has found the operator, which it looks for at most every few seconds, and shows the page.
+// finds waits until the portal has found the operator, which it looks for at most every few seconds, and shows the
+// page.
 func (x *tab) finds(path, words string) {
 	x.t.Helper()
 	x.away.Store(true)
@@ -70,7 +71,8 @@ func (x *tab) finds(path, words string) {
 	x.away.Store(false)
 }
 
-// TestValuesOfSecretsInTheBrowser: who may set values signs in again, sets one, sees what uses it, and deletes it; nobody is shown it.
+// TestValuesOfSecretsInTheBrowser: who may set values signs in again, sets one, sees what uses it, and deletes it;
+// nobody is shown it.
 func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	secrets.Plant("the value that was typed", typedValue)
 	c := platform(t)

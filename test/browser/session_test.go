@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestSigningInAgainLeadsBack ends the session in one tab; another one, whose page was following, leads to signing in and
-// back to what it showed.
+// TestSigningInAgainLeadsBack ends the session in one tab; another one, whose page was following, leads to signing in
+// and back to what it showed.
 func TestSigningInAgainLeadsBack(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -33,8 +33,8 @@ func TestSigningInAgainLeadsBack(t *testing.T) {
 	}
 }
 
-// TestAnEndedSessionLosesNoEntries ends the session in one tab while a form is being filled in, in another: the form stays as it is,
-// says so, and is sent once somebody has signed in again.
+// TestAnEndedSessionLosesNoEntries ends the session in one tab while a form is being filled in, in another: the form
+// stays as it is, says so, and is sent once somebody has signed in again.
 func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -88,8 +88,8 @@ func TestBackAndForward(t *testing.T) {
 	x.deletes("walked", bucket)
 }
 
-// TestAPageOutlivesAnOutage takes the portal away while a page is open: the page says so, and once the portal is back shows
-// what happened meanwhile, without being reloaded.
+// TestAPageOutlivesAnOutage takes the portal away while a page is open: the page says so, and once the portal is back
+// shows what happened meanwhile, without being reloaded.
 func TestAPageOutlivesAnOutage(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

@@ -10,7 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAnAdminEndsTheSessionsOfAUser: the page that the user has open says so within seconds, and leads back once they have signed in.
+// TestAnAdminEndsTheSessionsOfAUser: the page that the user has open says so within seconds, and leads back once they
+// have signed in.
 func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 	dev, admin := open(t), open(t)
 	dev.signIn("payments-dev", "payments")

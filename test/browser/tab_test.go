@@ -159,9 +159,9 @@ func (x *tab) goTo(path string) {
 	x.do(chromedp.Navigate(world.PortalURL + path))
 }
 
-// click clicks on an element as people do, who look where it is. A page may move, or show a bar over the element, between
-// the moment in which its place is read and the click, which then goes elsewhere: a page with scripts says what was clicked
-// on, and the click is repeated.
+// click clicks on an element as people do, who look where it is. A page may move, or show a bar over the element,
+// between the moment in which its place is read and the click, which then goes elsewhere: a page with scripts says what
+// was clicked on, and the click is repeated.
 func (x *tab) click(selector string) {
 	x.t.Helper()
 	if x.mute.Load() {
@@ -190,7 +190,8 @@ func (x *tab) click(selector string) {
 	}
 }
 
-// missed returns what the last click went to where it missed its element, and "" where it did not, or led to another page.
+// missed returns what the last click went to where it missed its element, and "" where it did not, or led to another
+// page.
 func (x *tab) missed() string {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
@@ -201,8 +202,8 @@ func (x *tab) missed() string {
 	return s
 }
 
-// fill replaces an input's text as people do: it goes there, selects all and types over it. (chromedp.Clear would change
-// the value attribute, which nobody can in a browser and which the next live update puts back.)
+// fill replaces an input's text as people do: it goes there, selects all and types over it. (chromedp.Clear would
+// change the value attribute, which nobody can in a browser and which the next live update puts back.)
 func (x *tab) fill(selector, text string) {
 	x.t.Helper()
 	x.do(chromedp.Focus(chromedp.CSS(selector)))
@@ -296,7 +297,8 @@ func (x *tab) enter(user string) {
 	x.click(`#submit-login`)
 }
 
-// mark sets a mark on window, which a reload would lose, and begins to note what moves by itself, how far, and what that is to the reader.
+// mark sets a mark on window, which a reload would lose, and begins to note what moves by itself, how far, and what
+// that is to the reader.
 func (x *tab) mark() {
 	_ = eval[bool](x, `(() => {
 		const name = n => n?.nodeType === 1 ? n.tagName.toLowerCase() + (n.id ? "#" + n.id : "") + " “" + n.textContent.trim().replace(/\s+/g, " ").slice(0, 30) + "”" : "?"

@@ -49,8 +49,8 @@ func (h *hand) picks(name, value string) {
 	h.fields++
 }
 
-// TestAnAdminOnboardsATeam goes from nothing to the first Ready bucket of a team in the browser. The admin holds portico-admin and
-// nothing else; nobody uses kubectl.
+// TestAnAdminOnboardsATeam goes from nothing to the first Ready bucket of a team in the browser. The admin holds
+// portico-admin and nothing else; nobody uses kubectl.
 func TestAnAdminOnboardsATeam(t *testing.T) {
 	began := time.Now()
 	admin := &hand{tab: open(t)}
@@ -195,7 +195,8 @@ func (h *hand) cannotDeleteGrowth() {
 	h.await(`main`, "still has 1 in growth")
 }
 
-// TestAnOwnerDecidesWhoTheMembersAre adds a member, changes the role, and removes them; what is wrong is said beside the input.
+// TestAnOwnerDecidesWhoTheMembersAre adds a member, changes the role, and removes them; what is wrong is said beside
+// the input.
 func TestAnOwnerDecidesWhoTheMembersAre(t *testing.T) {
 	x := &hand{tab: open(t)}
 	x.signIn("payments-owner", "payments")

@@ -19,7 +19,8 @@ import (
 // errand is something that a person comes to the portal for: from the team's list to the page of what was requested.
 type errand struct {
 	name, plural, object string
-	// clicks and fields are the most that it may take. A choice of a list is a click; a field is an input that is typed in.
+	// clicks and fields are the most that it may take. A choice of a list is a click; a field is an input that is typed
+	// in.
 	clicks, fields int
 	run            func(*walker)
 }
@@ -74,7 +75,8 @@ func (w *walker) types(field, text string) {
 	w.fields++
 }
 
-// chooses takes a value of a list that is folded out. Chromium draws such lists outside the page, where no test can click.
+// chooses takes a value of a list that is folded out. Chromium draws such lists outside the page, where no test can
+// click.
 func (w *walker) chooses(field, value string) {
 	w.t.Helper()
 	w.do(chromedp.SetValue(chromedp.CSS(`[name="`+field+`"]`), value))
@@ -95,8 +97,8 @@ func (w *walker) begins(name string) {
 	}
 }
 
-// TestWalk does what a person does who sets up a first application, and counts the clicks, the fields and, for the record, the
-// seconds. With SCREENSHOTS set it keeps a picture of each form as it is sent.
+// TestWalk does what a person does who sets up a first application, and counts the clicks, the fields and, for the
+// record, the seconds. With SCREENSHOTS set it keeps a picture of each form as it is sent.
 func TestWalk(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	if world.Zones == nil { // else an earlier test has Gateway API installed

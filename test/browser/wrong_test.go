@@ -32,8 +32,8 @@ func (x *tab) complaints() []string {
 	return all
 }
 
-// TestAFormSaysAllThatIsWrongAtOnce sends forms with nothing in them, and with one of each mistake. What is mended leaves
-// nothing more to complain about.
+// TestAFormSaysAllThatIsWrongAtOnce sends forms with nothing in them, and with one of each mistake. What is mended
+// leaves nothing more to complain about.
 func TestAFormSaysAllThatIsWrongAtOnce(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

@@ -31,9 +31,9 @@ var odd = map[string]any{
 // garbled finds what a template that takes a value for another sort of value leaves behind.
 var garbled = regexp.MustCompile(`%!|<nil>|<no value>|map\[|[0-9]e\+[0-9]`)
 
-// TestEachValueCanBeOdd renders the charts with each value in turn null, empty, of digits, a number, a list or a map, by
-// themselves and below another chart. What is rendered is what Kubernetes takes, or the error says what is wrong with
-// which value. What is null is as good as left out, but for what must be given.
+// TestEachValueCanBeOdd renders the charts with each value in turn null, empty, of digits, a number, a list or a map,
+// by themselves and below another chart. What is rendered is what Kubernetes takes, or the error says what is wrong
+// with which value. What is null is as good as left out, but for what must be given.
 func TestEachValueCanBeOdd(t *testing.T) {
 	for name, folder := range map[string]string{"production": folder, "config": configFolder} {
 		c, dependency := light(t, folder), light(t, folder)

@@ -41,8 +41,8 @@ func policies(t *testing.T) map[string]any {
 	return all
 }
 
-// TestCloudFormationGrantsWhatTheDocsSay compares each managed policy of the template with its document, and finds a kind
-// that was forgotten, or that is attached to nothing.
+// TestCloudFormationGrantsWhatTheDocsSay compares each managed policy of the template with its document, and finds a
+// kind that was forgotten, or that is attached to nothing.
 func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 	template := readTemplate(t)
 	attached := template.attached(t)

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestAlertsAndDashboardsShipAsTheyAre finds what templating would make of the braces in alerts, and a dashboard that is
-// left behind.
+// TestAlertsAndDashboardsShipAsTheyAre finds what templating would make of the braces in alerts, and a dashboard that
+// is left behind.
 func TestAlertsAndDashboardsShipAsTheyAre(t *testing.T) {
 	files, err := renderWith(t, folder, values(t, "production"))
 	if err != nil {

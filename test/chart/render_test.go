@@ -31,8 +31,8 @@ const (
 
 var update = flag.Bool("update", false, "write what the charts render over what is checked in")
 
-// TestRenders compares what the charts render for sets of values with what is checked in: all of what the default renders,
-// and for the other sets of the same chart how they differ from that, with Helm's hooks.
+// TestRenders compares what the charts render for sets of values with what is checked in: all of what the default
+// renders, and for the other sets of the same chart how they differ from that, with Helm's hooks.
 func TestRenders(t *testing.T) {
 	whole := slices.DeleteFunc(render(t, "default"), isHook)
 	for values, golden := range map[string]string{

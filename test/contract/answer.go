@@ -35,8 +35,8 @@ var nowhere = []int{
 	http.StatusServiceUnavailable,
 }
 
-// Check returns nil if the document announces the answer: its status for the operation, its content type, its headers, and what is
-// in its body.
+// Check returns nil if the document announces the answer: its status for the operation, its content type, its headers,
+// and what is in its body.
 func (d *Document) Check(a Answer) error {
 	var err error
 	p, known := d.find(a.Path)

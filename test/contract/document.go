@@ -1,5 +1,5 @@
-// Package contract compares the REST API with its own OpenAPI document, from outside: the document with the specification,
-// and answers with the document.
+// Package contract compares the REST API with its own OpenAPI document, from outside: the document with the
+// specification, and answers with the document.
 package contract
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// specification is the JSON schema of OpenAPI 3.1 documents, as the OpenAPI Initiative publishes it. What it leaves to the
-// dialect, the schemas in a document, is looked at by Validate.
+// specification is the JSON schema of OpenAPI 3.1 documents, as the OpenAPI Initiative publishes it. What it leaves to
+// the dialect, the schemas in a document, is looked at by Validate.
 //
 //go:embed openapi-3.1.json
 var specification []byte

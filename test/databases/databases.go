@@ -1,5 +1,5 @@
-// Package databases runs real PostgreSQL and MariaDB servers for tests, as Debian packages them: on loopback, with TLS only, and with a master
-// user that has the rights of RDS's, which is no superuser.
+// Package databases runs real PostgreSQL and MariaDB servers for tests, as Debian packages them: on loopback, with TLS
+// only, and with a master user that has the rights of RDS's, which is no superuser.
 package databases
 
 import (

@@ -42,8 +42,8 @@ func versionIn(path string) float64 {
 // superuser is RDS's own, whom nobody else gets.
 const superuser = "rdsadmin"
 
-// startPostgres lets the superuser in by a socket, and everybody else by TLS and with a password; members of rds_iam only with a token of
-// AWS, which nobody has here.
+// startPostgres lets the superuser in by a socket, and everybody else by TLS and with a password; members of rds_iam
+// only with a token of AWS, which nobody has here.
 func (s *Server) startPostgres(ctx context.Context) error {
 	programs, err := postgresFolder()
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Server) startPostgres(ctx context.Context) error {
 
 type postgresAdmin struct{ socket string }
 
-// master has no more than RDS's: CREATEROLE and CREATEDB, and what rds_superuser has. Before PostgreSQL 16, CREATEROLE gives rights in every role
-// that is no superuser; since then only in those that it made.
+// master has no more than RDS's: CREATEROLE and CREATEDB, and what rds_superuser has. Before PostgreSQL 16, CREATEROLE
+// gives rights in every role that is no superuser; since then only in those that it made.
 func (a *postgresAdmin) master(ctx context.Context, name, password string) error {
 	quoted, text := pgx.Identifier{name}.Sanitize(), "'"+strings.ReplaceAll(password, "'", "''")+"'"
 	var there bool

@@ -30,8 +30,8 @@ type Page struct {
 	not          map[string]int // commands that were not typed, by why
 }
 
-// Open reads the page at a path of the repository. Programs, with | between, are those whose commands are typed where they
-// stand in sentences. The test fails if it ends without having typed all, or without a need for some exception.
+// Open reads the page at a path of the repository. Programs, with | between, are those whose commands are typed where
+// they stand in sentences. The test fails if it ends without having typed all, or without a need for some exception.
 func Open(t *testing.T, root, name, programs string, otherwise ...Otherwise) *Page {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -83,8 +83,8 @@ func (p *Page) Files(s *Shell) {
 	}
 }
 
-// Type types blocks, and returns what they printed. The test fails with one that fails, unless the page shows an error of
-// portico, and so does one that prints something else than the page shows.
+// Type types blocks, and returns what they printed. The test fails with one that fails, unless the page shows an error
+// of portico, and so does one that prints something else than the page shows.
 func (p *Page) Type(s *Shell, blocks ...*Block) (printed string) {
 	p.t.Helper()
 	for _, b := range blocks {

@@ -40,7 +40,8 @@ func (s *Shell) Run(ctx context.Context, script string) (string, error) {
 
 var changing = regexp.MustCompile(`\b0[0-9a-f]{16}\b|-[0-9a-f]{8}\b|\b\d+s\b`)
 
-// steady returns the lines of a text without what differs each time: widths of columns, ages, generated names, and progress.
+// steady returns the lines of a text without what differs each time: widths of columns, ages, generated names, and
+// progress.
 func steady(text string) (lines []string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		line = strings.Join(strings.Fields(changing.ReplaceAllString(line, "*")), " ")

@@ -41,7 +41,8 @@ func (a *rightsAccount) edited(t *testing.T, c client.Client, change func(*v1alp
 	edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) { change(p.Spec.WorkloadIdentity) })
 }
 
-// TestAProviderNamesWhatRightsOfPodsLack takes away what they need, one after the other. The provider stays Ready: buckets and queues need none of it.
+// TestAProviderNamesWhatRightsOfPodsLack takes away what they need, one after the other. The provider stays Ready:
+// buckets and queues need none of it.
 func TestAProviderNamesWhatRightsOfPodsLack(t *testing.T) {
 	calm(t)
 	c := withOperator(t)

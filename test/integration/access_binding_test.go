@@ -118,8 +118,8 @@ func isDenied(err error) bool {
 	return errors.As(err, &e) && strings.HasPrefix(e.ErrorCode(), "AccessDenied")
 }
 
-// TestAnApplicationHasTheRightsOfItsBindings has an application's own SDK use what it is bound to, and try everything else: other actions, what is
-// beside it, what is another team's, and its own rights.
+// TestAnApplicationHasTheRightsOfItsBindings has an application's own SDK use what it is bound to, and try everything
+// else: other actions, what is beside it, what is another team's, and its own rights.
 func TestAnApplicationHasTheRightsOfItsBindings(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -269,7 +269,8 @@ func TestPodsOfSomebodysOwnGetRights(t *testing.T) {
 	}
 }
 
-// TestAServiceAccountThatHasRightsIsLeftAlone refuses one that names a role, and one with an association of somebody else's.
+// TestAServiceAccountThatHasRightsIsLeftAlone refuses one that names a role, and one with an association of somebody
+// else's.
 func TestAServiceAccountThatHasRightsIsLeftAlone(t *testing.T) {
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000104", v1alpha1.WorkloadIdentityPodIdentity)

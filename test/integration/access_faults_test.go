@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// TestRightsSurviveEveryFault has each write for an AccessBinding fail, throttled, or its answer lost, once: no role and no association is made twice, and
-// none is left behind.
+// TestRightsSurviveEveryFault has each write for an AccessBinding fail, throttled, or its answer lost, once: no role
+// and no association is made twice, and none is left behind.
 func TestRightsSurviveEveryFault(t *testing.T) {
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000105", v1alpha1.WorkloadIdentityPodIdentity)

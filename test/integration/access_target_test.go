@@ -27,8 +27,8 @@ func left(t *testing.T, ns string, accounts ...*rightsAccount) string {
 	return strings.Join(found, " ")
 }
 
-// TestAnApplicationUsesWhatIsInAnotherAccount has the cluster in one account, and the bucket and the queue in another: the Pods come there by a role that
-// may do nothing else, and may use there what the application is bound to.
+// TestAnApplicationUsesWhatIsInAnotherAccount has the cluster in one account, and the bucket and the queue in another:
+// the Pods come there by a role that may do nothing else, and may use there what the application is bound to.
 func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 	calm(t)
 	c := withOperator(t)

@@ -138,8 +138,8 @@ func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 	ready(t, c, o)
 }
 
-// F7: a third of the calls is throttled. Everything converges with at most about twice the calls beside those that were refused,
-// nothing is made twice, and what a user edits meanwhile does not wait for the rest.
+// F7: a third of the calls is throttled. Everything converges with at most about twice the calls beside those that were
+// refused, nothing is made twice, and what a user edits meanwhile does not wait for the rest.
 func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)

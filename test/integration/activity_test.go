@@ -42,7 +42,8 @@ func doneTo(t *testing.T, name string) (all []string) {
 	return all
 }
 
-// TestWhatIsDoneIsToldToTheTeam: by Events, on the pages and by REST, as long as the object lasts and after that; to nobody else.
+// TestWhatIsDoneIsToldToTheTeam: by Events, on the pages and by REST, as long as the object lasts and after that; to
+// nobody else.
 func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 	issuer := oidctest.New(t)
 	p, other := startPortal(t, "", sessionKeys(t)), startPortal(t, issuer.URL, sessionKeys(t))
@@ -116,8 +117,8 @@ func eventAs(controller, kind, group string) *eventsv1.Event {
 	}
 }
 
-// TestNobodyButThePortalTellsActivity: not by the right to write Events, nor by the other API for them; and a stolen token of the portal
-// writes no other Events.
+// TestNobodyButThePortalTellsActivity: not by the right to write Events, nor by the other API for them; and a stolen
+// token of the portal writes no other Events.
 func TestNobodyButThePortalTellsActivity(t *testing.T) {
 	const group = "portico.dev/v1alpha1"
 	ctx, c := t.Context(), admin(t)

@@ -32,7 +32,8 @@ func refusedField(t *testing.T, obj engine.Object, status *v1alpha1.AWSStatus, p
 	}
 }
 
-// A window that overlaps one of AWS's, which RDS refuses, keeps nobody from closing and protecting a database that somebody opened.
+// A window that overlaps one of AWS's, which RDS refuses, keeps nobody from closing and protecting a database that
+// somebody opened.
 func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	c := withOperator(t)
 	d := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) {

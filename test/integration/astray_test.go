@@ -220,8 +220,8 @@ func (j journey) row(stage string, i int, do func(*testing.T)) {
 	j.t.Run(fmt.Sprintf("%s/%s/%s/%d", stage, j.astray[i].kind, j.astray[i].path, i), do)
 }
 
-// A deletion never waits for what was never made, nor for what is not needed to take away what was: whatever is missing or
-// mistyped, and whenever it came to be so.
+// A deletion never waits for what was never made, nor for what is not needed to take away what was: whatever is missing
+// or mistyped, and whenever it came to be so.
 func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})

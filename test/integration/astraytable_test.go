@@ -44,8 +44,8 @@ func astray() (all []stray) {
 	return all
 }
 
-// plain returns the texts of a spec that name nothing beside the object itself, or what others may name and need not be there.
-// names are the fields that name it outside.
+// plain returns the texts of a spec that name nothing beside the object itself, or what others may name and need not be
+// there. names are the fields that name it outside.
 func plain(kind string, names []string) []string {
 	for _, s := range specimens() {
 		if s.kind == kind {

@@ -167,7 +167,8 @@ func TestHostileBodiesAreRefusedCheaply(t *testing.T) {
 		if resp.StatusCode >= 500 || cost > costly {
 			t.Errorf("%s %s with %s: %d, and %d MB", method, path, what.name, resp.StatusCode, cost>>20)
 		}
-		// A form that is wrong is shown again, with what is wrong with it; only the button that makes something makes it.
+		// A form that is wrong is shown again, with what is wrong with it; only the button that makes something makes
+		// it.
 		if resp.StatusCode < 400 && !strings.HasPrefix(path, "/teams/") {
 			t.Errorf("%s %s with %s: %d", method, path, what.name, resp.StatusCode)
 		}

@@ -19,7 +19,8 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// TestSlowClientsAreCutOff: whoever sends a header or a body byte by byte, or nothing, is hung up on, and others are served all the while.
+// TestSlowClientsAreCutOff: whoever sends a header or a body byte by byte, or nothing, is hung up on, and others are
+// served all the while.
 func TestSlowClientsAreCutOff(t *testing.T) {
 	// The clock of deadlines is late, so that those of bodies come in seconds; headers have the server's own.
 	g := &target{replica: startPortalOf(t, oidctest.New(t).URL, sessionKeys(t), func(p *portal.Parts) { p.Clock = lateClock(25 * time.Second) }), t: t}
@@ -99,7 +100,8 @@ func trickle(ctx context.Context, host, text string) error {
 	return fmt.Errorf("still connected after %s", patience)
 }
 
-// TestAFloodOfStreamsIsOneUsersOwn: a thousand streams of one user are as many as one may have, and another user notices nothing.
+// TestAFloodOfStreamsIsOneUsersOwn: a thousand streams of one user are as many as one may have, and another user
+// notices nothing.
 func TestAFloodOfStreamsIsOneUsersOwn(t *testing.T) {
 	g := newTarget(t)
 	const flood = 1000

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// raw sends bytes as they are, which no client of Go's would, and returns the answers until the portal closes or is silent. It fails
-// if there is neither an answer nor an end. What is sent should end with a request that asks to close.
+// raw sends bytes as they are, which no client of Go's would, and returns the answers until the portal closes or is
+// silent. It fails if there is neither an answer nor an end. What is sent should end with a request that asks to close.
 func (g *target) raw(t *testing.T, text string) (answers []answer) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(g.url, "http://"))
@@ -55,8 +55,8 @@ func keepAnswer(request string, header http.Header, body []byte) {
 	secrets.Write("answers", fmt.Sprintf("%.80q", line), all.String()+string(body))
 }
 
-// TestSmuggledRequestsAreRefused: what two readers could take for different requests is refused, or ends the connection, and each
-// request counts by what it brings itself.
+// TestSmuggledRequestsAreRefused: what two readers could take for different requests is refused, or ends the
+// connection, and each request counts by what it brings itself.
 func TestSmuggledRequestsAreRefused(t *testing.T) {
 	g := newTarget(t)
 	host := strings.TrimPrefix(g.url, "http://")
@@ -125,7 +125,8 @@ func TestSmuggledRequestsAreRefused(t *testing.T) {
 	t.Logf("%d bad inputs", len(bad))
 }
 
-// TestNoHeaderMakesSomebodyElse sends every spelling of the headers by which something in front names a user, or a client.
+// TestNoHeaderMakesSomebodyElse sends every spelling of the headers by which something in front names a user, or a
+// client.
 func TestNoHeaderMakesSomebodyElse(t *testing.T) {
 	g := newTarget(t)
 	host := strings.TrimPrefix(g.url, "http://")

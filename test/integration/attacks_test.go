@@ -86,7 +86,8 @@ func (g *target) claimsOfBrowser() oidctest.Claims {
 	return oidctest.Claims{"sub": "dev", "preferred_username": "payments-dev", "groups": []string{"team-payments"}}
 }
 
-// TestWritesOfOtherSitesAreRefused: tenants own hosts beside the portal's, so nothing that only comes from the same site is trusted.
+// TestWritesOfOtherSitesAreRefused: tenants own hosts beside the portal's, so nothing that only comes from the same
+// site is trusted.
 func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	g := newTarget(t)
 	name := unique("csrf")
@@ -146,8 +147,8 @@ func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	t.Logf("%d bad inputs", count)
 }
 
-// TestTossedCookiesOpenNothing: a host beside the portal's can set cookies for its parent, and so for the portal, but none whose
-// name begins with __Host-. What it can set must not count, nor push out what does.
+// TestTossedCookiesOpenNothing: a host beside the portal's can set cookies for its parent, and so for the portal, but
+// none whose name begins with __Host-. What it can set must not count, nor push out what does.
 func TestTossedCookiesOpenNothing(t *testing.T) {
 	g := newTarget(t)
 	sealed := g.session["__Host-portico"]

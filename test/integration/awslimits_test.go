@@ -111,8 +111,8 @@ func TestWhatAWSTakesIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhatIsThereBeyondALimitCanBeEdited stores what AWS refuses before the rules come, as an earlier version could: every
-// other edit of it passes, and finalizers and status always. It uses copies of the kinds in a group of their own.
+// TestWhatIsThereBeyondALimitCanBeEdited stores what AWS refuses before the rules come, as an earlier version could:
+// every other edit of it passes, and finalizers and status always. It uses copies of the kinds in a group of their own.
 func TestWhatIsThereBeyondALimitCanBeEdited(t *testing.T) {
 	kindsAndPolicies := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(kindsAndPolicies))

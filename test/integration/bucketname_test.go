@@ -53,7 +53,8 @@ func creations(m awsproxy.Mark) []awsproxy.Call {
 	return world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Operation == "CreateBucket" })
 }
 
-// Names that Portico picks begin with the prefix. A bucket that was made before there was one keeps its name, whether its object knows it or not.
+// Names that Portico picks begin with the prefix. A bucket that was made before there was one keeps its name, whether
+// its object knows it or not.
 func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -105,7 +106,8 @@ func strictly(t *testing.T, account string) {
 	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN(account), iam.Policies{Identity: []*iam.Policy{policy}}))
 }
 
-// Without the policy for chosen names all is as it should be for those that Portico picks, and others are told what to do.
+// Without the policy for chosen names all is as it should be for those that Portico picks, and others are told what to
+// do.
 func TestAChosenNameThatIsNotAllowedIsExplained(t *testing.T) {
 	c := withOperator(t)
 	const home = "240000000093"

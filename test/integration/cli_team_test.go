@@ -12,7 +12,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestATeamIsMadeAndKeptByTheCommandLine: by an admin, and by an owner as far as owners may, through the REST API of a real portal.
+// TestATeamIsMadeAndKeptByTheCommandLine: by an admin, and by an owner as far as owners may, through the REST API of a
+// real portal.
 func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 	c := withOperator(t)
 	p := startPortal(t, "", sessionKeys(t))

@@ -186,7 +186,8 @@ func (s *trial) deletes() {
 	s.orphans()
 }
 
-// empties waits until the bucket is gone. A key that the server does not spell in its listings is told, and removed by who knows it.
+// empties waits until the bucket is gone. A key that the server does not spell in its listings is told, and removed by
+// who knows it.
 func (s *trial) empties(b *v1alpha1.S3Bucket) {
 	s.Helper()
 	await(s.T, "the bucket to go or to be kept", func() (bool, string) {

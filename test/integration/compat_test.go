@@ -38,8 +38,8 @@ const (
 	refused    = "no"
 )
 
-// TestServersThatAreNotAWS keeps buckets and queues on servers that people run in place of AWS, and holds docs/endpoints.md to
-// what comes of it: make test-compat.
+// TestServersThatAreNotAWS keeps buckets and queues on servers that people run in place of AWS, and holds
+// docs/endpoints.md to what comes of it: make test-compat.
 func TestServersThatAreNotAWS(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {

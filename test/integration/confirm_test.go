@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// madeIn creates obj in a namespace whose label says this of confirmations, with the status of one that has something in AWS.
+// madeIn creates obj in a namespace whose label says this of confirmations, with the status of one that has something
+// in AWS.
 func madeIn(t *testing.T, c client.Client, label string, obj engine.Object) {
 	t.Helper()
 	ns := team(t, c)
@@ -44,7 +45,8 @@ func hostnameFor(env v1alpha1.Environment) engine.Object {
 	}}
 }
 
-// Where data, a hostname of production or something protected would go, a deletion needs the name; elsewhere it needs none.
+// Where data, a hostname of production or something protected would go, a deletion needs the name; elsewhere it needs
+// none.
 func TestADeletionIsConfirmedWhereItCostsSomething(t *testing.T) {
 	c := admin(t)
 	bucket := func(change func(*v1alpha1.S3Bucket)) engine.Object {
@@ -109,7 +111,8 @@ func confirmedFor(t *testing.T, c client.Client, obj engine.Object, says string)
 	}
 }
 
-// A confirmation is for the object as it stood: not in advance, and not for another spec. Who edits it and confirms at once may.
+// A confirmation is for the object as it stood: not in advance, and not for another spec. Who edits it and confirms at
+// once may.
 func TestAConfirmationDoesNotLinger(t *testing.T) {
 	c := admin(t)
 	b := bucketOf(unique("confirm"), "docs")
@@ -142,7 +145,8 @@ func TestAConfirmationDoesNotLinger(t *testing.T) {
 	}
 }
 
-// With the operator's token, requests are made only as they are made again, and Secrets change hands only with their data.
+// With the operator's token, requests are made only as they are made again, and Secrets change hands only with their
+// data.
 func TestAStolenOperatorKeepsNothingElse(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

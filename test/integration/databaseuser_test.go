@@ -20,7 +20,8 @@ import (
 	realdb "github.com/portico-platform/portico/test/databases"
 )
 
-// withDatabases has simulated databases answer at real servers, and returns an admin's client with an operator that trusts them.
+// withDatabases has simulated databases answer at real servers, and returns an admin's client with an operator that
+// trusts them.
 func withDatabases(t *testing.T) (client.Client, *realdb.Fleet, dbserver.Dialer) {
 	t.Helper()
 	fleet, dialer := realDatabases(t)
@@ -65,7 +66,8 @@ func connections(t *testing.T, dialer dbserver.Dialer, b map[string]string) *sql
 	return db
 }
 
-// An application signs in with its binding Secret, keeps its tables and connections over a rotation, and signs in no more when its user is gone.
+// An application signs in with its binding Secret, keeps its tables and connections over a rotation, and signs in no
+// more when its user is gone.
 func TestAnApplicationHasADatabaseUser(t *testing.T) {
 	c, fleet, dialer := withDatabases(t)
 	for _, engine := range []string{"postgres", "mariadb"} {

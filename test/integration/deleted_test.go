@@ -17,7 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// deletedIn asks an operator what AWS has of the deleted objects of a namespace, until done says that it is what is waited for.
+// deletedIn asks an operator what AWS has of the deleted objects of a namespace, until done says that it is what is
+// waited for.
 func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.DeletedList) bool) (got operatorapi.DeletedList) {
 	t.Helper()
 	token := accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience)
@@ -32,8 +33,8 @@ func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.Del
 	return got
 }
 
-// What people kept, and the final snapshot of a database, are listed with what brings them back, by the permissions of docs/iam. What another team
-// kept is not among them.
+// What people kept, and the final snapshot of a database, are listed with what brings them back, by the permissions of
+// docs/iam. What another team kept is not among them.
 func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	o := startInspected(t)
 	ns, neighbour := team(t, o), team(t, o)
@@ -91,7 +92,8 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 		t.Errorf("%q, want %q; problems %v", lines, want, got.Problems)
 	}
 
-	// The same request takes a kept one back, which is no longer in the list; and a namesake of the deleted database is told of.
+	// The same request takes a kept one back, which is no longer in the list; and a namesake of the deleted database is
+	// told of.
 	again := kept(bucketOf(ns, "named"))
 	create(t, o, again)
 	ready(t, o, again)

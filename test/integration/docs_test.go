@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestTheShellLinesOfThePagesRun types what the pages for users print, one page after the other on the same platform, as
-// somebody does who reads on. docs/cli.md has a test of its own, and so have the pages for admins in test/stack.
+// TestTheShellLinesOfThePagesRun types what the pages for users print, one page after the other on the same platform,
+// as somebody does who reads on. docs/cli.md has a test of its own, and so have the pages for admins in test/stack.
 func TestTheShellLinesOfThePagesRun(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))

@@ -15,7 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// A machine is launched and its object deleted before EC2 shows it. It runs and is billed: the object must not go first.
+// A machine is launched and its object deleted before EC2 shows it. It runs and is billed: the object must not go
+// first.
 func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: 1})
@@ -42,8 +43,8 @@ func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	}
 }
 
-// A machine of an earlier life is marked, and EC2 shows its former tags for minutes: none is launched beside it, and it does not stay behind if its
-// object is deleted meanwhile.
+// A machine of an earlier life is marked, and EC2 shows its former tags for minutes: none is launched beside it, and it
+// does not stay behind if its object is deleted meanwhile.
 func TestAMachineThatIsTakenBackIsKnownBeforeItsTagsShow(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -83,7 +84,8 @@ func TestAMachineThatIsTakenBackIsKnownBeforeItsTagsShow(t *testing.T) {
 	}
 }
 
-// EC2 takes a termination, denies that the machine exists, and lets it run: the object stays until that cannot be any more.
+// EC2 takes a termination, denies that the machine exists, and lets it run: the object stays until that cannot be any
+// more.
 func TestAMachineWhoseTerminationIsLostIsNotLeftBehind(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: .02}) // five minutes are six seconds
@@ -121,7 +123,8 @@ func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
 	}
 }
 
-// A profile that was made a moment ago is waited for, at the launch and later; the machine has it as soon as EC2 knows it.
+// A profile that was made a moment ago is waited for, at the launch and later; the machine has it as soon as EC2 knows
+// it.
 func TestAMachineWaitsForANewInstanceProfile(t *testing.T) {
 	c := withOperator(t)
 	ns, p := team(t, c), account(t, c, "230000000078")

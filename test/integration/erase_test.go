@@ -36,8 +36,8 @@ func release(ctx context.Context, t *testing.T, c client.Client, obj client.Obje
 	}
 }
 
-// letGo takes the finalizer from a bucket of the namespace payments, as the operator does when nothing of it is left in AWS: where no operator runs, it is gone as
-// soon as it is deleted then.
+// letGo takes the finalizer from a bucket of the namespace payments, as the operator does when nothing of it is left in
+// AWS: where no operator runs, it is gone as soon as it is deleted then.
 func letGo(t *testing.T, name string) {
 	t.Helper()
 	if err := dropFinalizer(t.Context(), admin(t), newBucket("payments", name)); err != nil {
@@ -45,7 +45,8 @@ func letGo(t *testing.T, name string) {
 	}
 }
 
-// dropFinalizer reads obj and removes Portico's finalizer from it, as the operator: admission gives it back to everybody else.
+// dropFinalizer reads obj and removes Portico's finalizer from it, as the operator: admission gives it back to
+// everybody else.
 func dropFinalizer(ctx context.Context, c client.Client, obj client.Object) error {
 	operator, err := newOperator()
 	if err == nil {

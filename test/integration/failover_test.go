@@ -74,7 +74,8 @@ func TestASecondOperatorTakesOver(t *testing.T) {
 	}
 }
 
-// inVain reports whether the call made nothing: the bucket was there and did not show yet, or the caller was killed before the answer.
+// inVain reports whether the call made nothing: the bucket was there and did not show yet, or the caller was killed
+// before the answer.
 func inVain(c awsproxy.Call) bool { return c.Status < 200 || c.Status > 299 }
 
 func creation(c awsproxy.Call) bool { return c.Operation == "CreateBucket" }

@@ -27,8 +27,9 @@ type stage struct {
 	birth bool // the operator has not seen the object before
 }
 
-// F1: the operator dies after every write of a resource's whole life, and a new one takes over. Each stage is a test, for together
-// they take longer than all else. Dying before a write is no case of its own: nothing has changed since the write before it.
+// F1: the operator dies after every write of a resource's whole life, and a new one takes over. Each stage is a test,
+// for together they take longer than all else. Dying before a write is no case of its own: nothing has changed since
+// the write before it.
 func TestDeathAtEveryWriteOfABirthEndsInTheSameState(t *testing.T) {
 	deathAtEveryWrite(t, stage{name: "birth", done: life.isReady, birth: true, start: func(*testing.T, life) {}})
 }
@@ -84,8 +85,8 @@ func deathAtEveryWrite(t *testing.T, g stage) {
 	})
 }
 
-// die lives one stage under each of the cuts, with an object for each that its operators see alone. A new operator takes
-// over all of them, and must reach the end.
+// die lives one stage under each of the cuts, with an object for each that its operators see alone. A new operator
+// takes over all of them, and must reach the end.
 func (s specimen) die(t *testing.T, c client.Client, g stage, ns string, cuts ...*cut) {
 	t.Helper()
 	lives := make([]life, len(cuts))

@@ -33,7 +33,8 @@ func newAccount(t *testing.T, c client.Client, name string, spec map[string]any)
 	t.Cleanup(func() { release(context.Background(), t, c, p) })
 }
 
-// newTeam creates a Team and gives it the namespace, as the operator does. mayUse are the AWSProviders whose words are told there.
+// newTeam creates a Team and gives it the namespace, as the operator does. mayUse are the AWSProviders whose words are
+// told there.
 func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any, mayUse ...v1alpha1.AWSProvider) *v1alpha1.Team {
 	t.Helper()
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
@@ -66,7 +67,8 @@ func objectOf(kind, ns, name string, spec map[string]any) *unstructured.Unstruct
 	return obj
 }
 
-// disband deletes a Team with what its namespace holds: one that has resources is not deleted, and it is told of their end.
+// disband deletes a Team with what its namespace holds: one that has resources is not deleted, and it is told of their
+// end.
 func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
 	t.Helper()
 	abandon(t, c, ns)
@@ -78,8 +80,8 @@ func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
 	})
 }
 
-// The API server refuses what the table refuses, in the same words: each case by an AWSProvider in a namespace of none, by a Team, and
-// by an AWSProvider of a Team.
+// The API server refuses what the table refuses, in the same words: each case by an AWSProvider in a namespace of none,
+// by a Team, and by an AWSProvider of a Team.
 func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -138,7 +140,8 @@ func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by str
 	})
 }
 
-// An edit that moves an object to another account or region is judged by the guardrails that hold there, like a creation.
+// An edit that moves an object to another account or region is judged by the guardrails that hold there, like a
+// creation.
 func TestAdmissionJudgesWhatMovesLikeWhatIsNew(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

@@ -82,7 +82,8 @@ func typed[T any](t *testing.T, from map[string]any) *T {
 	return into
 }
 
-// Without the policies the operator refuses the same, in the same words, and makes nothing: by an AWSProvider and by a Team.
+// Without the policies the operator refuses the same, in the same words, and makes nothing: by an AWSProvider and by a
+// Team.
 func TestTheOperatorRefusesWhatTheTableRefuses(t *testing.T) {
 	c := withOperator(t)
 	withoutAdmission(t, c)

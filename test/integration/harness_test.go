@@ -85,7 +85,8 @@ type operatorOptions struct {
 	people         identity.Settings // whose tokens are taken
 }
 
-// quick is the time of the simulator and of operators: what AWS shows after minutes, it shows after as many half seconds.
+// quick is the time of the simulator and of operators: what AWS shows after minutes, it shows after as many half
+// seconds.
 const quick = 1.0 / 120
 
 // calm has AWS show every change at once until the test ends: for tests that count calls and writes.
@@ -245,8 +246,8 @@ func await(t *testing.T, what string, ok func() (bool, string)) {
 	awaitFor(t, patience, what, ok)
 }
 
-// awaitFor polls for as long as most, for what is much work and slow on a busy machine. The longer it has waited, the less often it asks:
-// tests that wait must not keep the API server busy that they wait for.
+// awaitFor polls for as long as most, for what is much work and slow on a busy machine. The longer it has waited, the
+// less often it asks: tests that wait must not keep the API server busy that they wait for.
 func awaitFor(t *testing.T, most time.Duration, what string, ok func() (bool, string)) {
 	t.Helper()
 	began := time.Now()

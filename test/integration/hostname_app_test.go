@@ -54,7 +54,8 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 	}
 }
 
-// F12: a request whose account cannot be reached stays, and says why; so does one that is in use by nobody but not let go.
+// F12: a request whose account cannot be reached stays, and says why; so does one that is in use by nobody but not let
+// go.
 func TestADeletionThatCannotGoOnSaysWhy(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

@@ -81,8 +81,8 @@ func TestRecordsThatAreNotOursAreLeftAlone(t *testing.T) {
 	}
 }
 
-// A name and the wildcard of it are proved by one record, and so is a name that is asked for again: it stays when one goes,
-// and comes back when somebody deletes it.
+// A name and the wildcard of it are proved by one record, and so is a name that is asked for again: it stays when one
+// goes, and comes back when somebody deletes it.
 func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -143,7 +143,8 @@ func TestAnInternalHostname(t *testing.T) {
 	}
 }
 
-// A grant that is narrowed takes nothing away: the name is kept up as before, and says that it would not be given any more.
+// A grant that is narrowed takes nothing away: the name is kept up as before, and says that it would not be given any
+// more.
 func TestAGrantThatIsWithdrawnTakesNothingAway(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

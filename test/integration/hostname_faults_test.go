@@ -64,8 +64,8 @@ func (d domain) assertNothingLeft(when string, claim string) {
 	}
 }
 
-// F1: the operator dies after every write of a hostname's birth, to AWS or to Kubernetes, and a new one takes over: it ends
-// with one of everything.
+// F1: the operator dies after every write of a hostname's birth, to AWS or to Kubernetes, and a new one takes over: it
+// ends with one of everything.
 func TestAHostnameSurvivesDeathAtEveryWriteOfItsBirth(t *testing.T) {
 	hostnameDies(t, "birth", func(d keptDomain, name string, k *cut) {
 		r := d.request(name + "." + d.name)
@@ -216,7 +216,8 @@ func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
 	for _, r := range all {
 		ready(t, c, r)
 	}
-	// Until then one may go by what it read before the other wrote, for a second and as long as its change takes; AWS refuses that.
+	// Until then one may go by what it read before the other wrote, for a second and as long as its change takes; AWS
+	// refuses that.
 	last, since := world.Proxy.Mark(), time.Now()
 	await(t, "no change of AWS for two seconds", func() (bool, string) {
 		if n := len(world.Proxy.CallsSince(last, awsproxy.By(awsproxy.Operator), awsproxy.Writes)); n > 0 {

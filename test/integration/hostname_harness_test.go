@@ -101,7 +101,8 @@ func (d domain) request(host string, change ...func(*v1alpha1.GatewayHostnameReq
 	return r
 }
 
-// records returns the zone's record sets as "TYPE name", sorted, without those that every zone has and those that prove domains.
+// records returns the zone's record sets as "TYPE name", sorted, without those that every zone has and those that prove
+// domains.
 func (d domain) records() []string {
 	d.t.Helper()
 	var all []string

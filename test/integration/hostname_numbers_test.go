@@ -34,8 +34,8 @@ func told(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// What one hostname costs from the request to Ready, at rest, and to go; with the memory of reads that is usual. What is
-// asked for while somebody waits (has it been issued, has it arrived) is not counted against it.
+// What one hostname costs from the request to Ready, at rest, and to go; with the memory of reads that is usual. What
+// is asked for while somebody waits (has it been issued, has it arrived) is not counted against it.
 func TestCallsOfAHostname(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: 1})

@@ -33,7 +33,8 @@ func removed(c types.Change) types.Change {
 	return c
 }
 
-// Every refusal says what is wrong and what to do, marks the step Claimed and nothing after it, and writes nothing to AWS.
+// Every refusal says what is wrong and what to do, marks the step Claimed and nothing after it, and writes nothing to
+// AWS.
 func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -131,7 +132,8 @@ func TestARefusedRequestIsServedWhenTheReasonGoes(t *testing.T) {
 	third := d.request("x." + d.name)
 	reason(t, c, third, "Conflict")
 	d.change(removed(blocked))
-	// What was beside another name a moment ago was read with it: the conflict may have been met before the claim or after.
+	// What was beside another name a moment ago was read with it: the conflict may have been met before the claim or
+	// after.
 	nudging(t, c, third, "the records to be free", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(third), third)
 		return err == nil && third.Status.Ready, "not ready"

@@ -60,7 +60,8 @@ func saysOf(t *testing.T, conditions []metav1.Condition, kind string) string {
 }
 
 // A team's routes want more rules than a load balancer has, while the operator is down: the controller stops, for all
-// hostnames on it. The operator closes that team's hostname alone, and names it; all others stay Ready, for they answer.
+// hostnames on it. The operator closes that team's hostname alone, and names it; all others stay Ready, for they
+// answer.
 func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
@@ -170,8 +171,8 @@ func TestAMadeUpClassMakesNothing(t *testing.T) {
 	gone(t, c, r)
 }
 
-// The class is taken away before the load balancer is made: nothing of the hostname's ever was, and its deletion waits for
-// none of it.
+// The class is taken away before the load balancer is made: nothing of the hostname's ever was, and its deletion waits
+// for none of it.
 func TestADeletionDoesNotWaitForAGatewayThatNeverWas(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

@@ -16,7 +16,8 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// dex keeps what it knows in Kubernetes, as in a cluster, so that it can be restarted; the stack's own forgets everything.
+// dex keeps what it knows in Kubernetes, as in a cluster, so that it can be restarted; the stack's own forgets
+// everything.
 type dex struct {
 	url, path string
 	config    map[string]any
@@ -75,8 +76,8 @@ func (d *dex) issuer() string           { return d.url }
 func (d *dex) scopes() (string, string) { return "", stack.APIScopes + " offline_access" }
 func (d *dex) server() *process.Process { return d.process }
 
-// groups sets a user's groups in the configuration, which Dex reads when it starts. Of users of its own it tells new ones at the
-// next sign-in only; its connectors for LDAP and others ask again.
+// groups sets a user's groups in the configuration, which Dex reads when it starts. Of users of its own it tells new
+// ones at the next sign-in only; its connectors for LDAP and others ask again.
 func (d *dex) groups(t *testing.T, user string, groups ...string) (soon bool) {
 	t.Helper()
 	passwords, _ := d.config["staticPasswords"].([]any)

@@ -58,7 +58,8 @@ func startKeycloak(t *testing.T, portal string) identityProvider {
 func (k *keycloak) issuer() string           { return k.url + "/realms/" + k.realm }
 func (k *keycloak) server() *process.Process { return k.process }
 
-// scopes omits offline_access: Keycloak gives refresh tokens without it, and with it a sign-out there leaves the portal's session alone.
+// scopes omits offline_access: Keycloak gives refresh tokens without it, and with it a sign-out there leaves the
+// portal's session alone.
 func (k *keycloak) scopes() (portal, cli string) {
 	return "openid profile email", "openid profile email offline_access"
 }

@@ -131,8 +131,8 @@ func TestStrictIdentityProviders(t *testing.T) {
 	}
 }
 
-// goesAway stops the provider for good. Nobody is sent there, and what is open stays, where there are no refresh tokens as soon
-// as the ID token has ended, else when nobody has said for long who it is.
+// goesAway stops the provider for good. Nobody is sent there, and what is open stays, where there are no refresh tokens
+// as soon as the ID token has ended, else when nobody has said for long who it is.
 func (s *site) goesAway() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")

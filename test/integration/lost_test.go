@@ -27,7 +27,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// startAgain starts a cluster with an etcd of its own on the same AWS, in place of one that is lost, with the sample provider.
+// startAgain starts a cluster with an etcd of its own on the same AWS, in place of one that is lost, with the sample
+// provider.
 func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	t.Helper()
 	s, err := stack.Start(t.Context(), stack.Options{
@@ -70,8 +71,8 @@ func uidOf(t *testing.T, c client.Client, namespace string) string {
 	return string(ns.UID)
 }
 
-// makesOrRemoves reports whether the operator creates or deletes something in AWS, or restores it. CreateTags does not count, for
-// it writes ownership tags.
+// makesOrRemoves reports whether the operator creates or deletes something in AWS, or restores it. CreateTags does not
+// count, for it writes ownership tags.
 func makesOrRemoves(c awsproxy.Call) bool {
 	for _, verb := range []string{"Create", "Delete", "Run", "Terminate", "Request", "Restore"} {
 		if c.Write && strings.HasPrefix(c.Operation, verb) && c.Operation != "CreateTags" {
@@ -255,7 +256,8 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 		t.Errorf("status %+v", request.Status)
 	}
 	ready(t, c, &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: held.Name}})
-	// The load balancer controller makes another load balancer, as it names them by the Gateway's UID: the hostname follows.
+	// The load balancer controller makes another load balancer, as it names them by the Gateway's UID: the hostname
+	// follows.
 	calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes)
 	if len(calls) != 1 || calls[0].Operation != "ChangeResourceRecordSets" {
 		t.Errorf("writes %v, want one change of the addresses", calls)

@@ -80,7 +80,8 @@ func (m *matrix) foreignSession(claims oidctest.Claims) string {
 	return m.sessionAt(claims, sessionKeys(m.t), clock.RealClock{})
 }
 
-// sessionAt signs in at another replica. It is not asked by the network, where the deadlines of a clock that is late have passed.
+// sessionAt signs in at another replica. It is not asked by the network, where the deadlines of a clock that is late
+// have passed.
 func (m *matrix) sessionAt(claims oidctest.Claims, keys string, now clock.PassiveClock) string {
 	m.t.Helper()
 	p := startPortalOf(m.t, m.issuer.URL, keys, func(parts *portal.Parts) { parts.Clock = now })

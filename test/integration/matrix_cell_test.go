@@ -26,8 +26,9 @@ const (
 	wordOn     = "leads on"
 )
 
-// cell returns the word for what the actor is answered. Whoever is refused must be told the same of what is there and of what is
-// not, and whoever is not of the team, whatever the answer. Members may know that their Team is there, and that a resource is there whose password they may not see.
+// cell returns the word for what the actor is answered. Whoever is refused must be told the same of what is there and
+// of what is not, and whoever is not of the team, whatever the answer. Members may know that their Team is there, and
+// that a resource is there whose password they may not see.
 func (m *matrix) cell(r row, a actor) string {
 	m.t.Helper()
 	as := m.make(r)
@@ -44,8 +45,8 @@ func (m *matrix) cell(r row, a actor) string {
 	return got.word
 }
 
-// absent returns the same request about an object that there is not, and, unless the actor is of the team, one in a namespace
-// that there is not.
+// absent returns the same request about an object that there is not, and, unless the actor is of the team, one in a
+// namespace that there is not.
 func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	all := map[string]request{}
 	replaced := func(what, old string) {

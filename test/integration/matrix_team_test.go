@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// teams makes the Team that has the namespace, and one without resources, which can be suspended and deleted. The members of both are
-// the groups of the roles: the operator gives them their rights.
+// teams makes the Team that has the namespace, and one without resources, which can be suspended and deleted. The
+// members of both are the groups of the roles: the operator gives them their rights.
 func (m *matrix) teams() {
 	m.t.Helper()
 	name := m.ns + "-matrix" // as its Team will be called

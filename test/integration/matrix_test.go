@@ -43,8 +43,8 @@ type matrix struct {
 	compared int // with what there is not
 }
 
-// TestTheAuthorisationMatrix sends every route of the portal's routers, with every method, as every actor. What it is answered is
-// docs/authorization.md: a new route, or another answer, fails until somebody has looked at it.
+// TestTheAuthorisationMatrix sends every route of the portal's routers, with every method, as every actor. What it is
+// answered is docs/authorization.md: a new route, or another answer, fails until somebody has looked at it.
 func TestTheAuthorisationMatrix(t *testing.T) {
 	m := newMatrix(t)
 	actors := m.actors()

@@ -80,8 +80,8 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 // manyNamespaces are more than any metric of ours that counts objects may have series for a kind.
 const manyNamespaces = 30
 
-// TestMetricsHaveABound makes objects in many namespaces, which wait for different things, and compares every series of ours with
-// docs/metrics.md.
+// TestMetricsHaveABound makes objects in many namespaces, which wait for different things, and compares every series of
+// ours with docs/metrics.md.
 func TestMetricsHaveABound(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{leaderElect: true})

@@ -76,7 +76,8 @@ func (d offerDesk) has(kind, field string, want, never []string, with ...string)
 	}
 }
 
-// What an account has for the fields of requests is listed with the permissions of docs/iam, without what the team cannot use.
+// What an account has for the fields of requests is listed with the permissions of docs/iam, without what the team
+// cannot use.
 func TestAnAccountsOffersAreListed(t *testing.T) {
 	o := startInspected(t)
 	ns := team(t, o)

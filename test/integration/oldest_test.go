@@ -18,8 +18,9 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// In the oldest region S3 answers 200 to whoever creates a bucket of their own account once more. Somebody with access to the account
-// makes the bucket between the operator's look and its call: it stays as they made it, when the object goes, too.
+// In the oldest region S3 answers 200 to whoever creates a bucket of their own account once more. Somebody with access
+// to the account makes the bucket between the operator's look and its call: it stays as they made it, when the object
+// goes, too.
 func TestABucketOfTheSameAccountIsNotTakenInTheOldestRegion(t *testing.T) {
 	calm(t)
 	const oldest = "us-east-1"

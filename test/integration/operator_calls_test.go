@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestWhatABucketCosts: a new bucket of which nothing is said but its name costs six requests to the API server until it is Ready,
-// and its deletion two. AWS is a fake that shows at once what was done.
+// TestWhatABucketCosts: a new bucket of which nothing is said but its name costs six requests to the API server until
+// it is Ready, and its deletion two. AWS is a fake that shows at once what was done.
 func TestWhatABucketCosts(t *testing.T) {
 	c := admin(t)
 	aws, err := fakeaws.Start()
@@ -81,7 +81,8 @@ func TestWhatABucketCosts(t *testing.T) {
 	})
 }
 
-// asked waits until nothing was asked for two seconds, and returns what was asked until then but for watches and leases.
+// asked waits until nothing was asked for two seconds, and returns what was asked until then but for watches and
+// leases.
 func asked(t *testing.T, all *calls) (got []call) {
 	t.Helper()
 	for last := time.Now(); time.Since(last) < 2*time.Second; time.Sleep(50 * time.Millisecond) {

@@ -147,7 +147,8 @@ func TestThePoliciesFitTheSchemas(t *testing.T) {
 	}
 }
 
-// Without the ClusterRoleBinding portico-operator-secrets the operator works where its role is bound, and says so elsewhere.
+// Without the ClusterRoleBinding portico-operator-secrets the operator works where its role is bound, and says so
+// elsewhere.
 func TestSecretsCanBeLimitedToNamespacesOfTeams(t *testing.T) {
 	c := admin(t)
 	here, elsewhere := team(t, c), team(t, c)

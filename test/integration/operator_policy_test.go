@@ -23,8 +23,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// asOperator returns two clients with the operator's username: one has its rights, the other all that there are, so that
-// nothing but the policies can refuse what it does. Neither changes anything.
+// asOperator returns two clients with the operator's username: one has its rights, the other all that there are, so
+// that nothing but the policies can refuse what it does. Neither changes anything.
 func asOperator(t *testing.T, c client.Client) (bound, unbound client.Client) {
 	t.Helper()
 	own, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
@@ -51,7 +51,8 @@ func dryClient(t *testing.T, cfg *rest.Config) client.Client {
 	return c
 }
 
-// attempt is one write with the operator's token, and the words in which the policies refuse it; none: they let it pass.
+// attempt is one write with the operator's token, and the words in which the policies refuse it; none: they let it
+// pass.
 type attempt struct {
 	do   func(context.Context, client.Client) error
 	says string
@@ -75,7 +76,8 @@ func deletes(obj client.Object) func(context.Context, client.Client) error {
 	}
 }
 
-// judge plays every attempt by both clients. Of the one with the operator's rights it only counts that it gets nowhere either.
+// judge plays every attempt by both clients. Of the one with the operator's rights it only counts that it gets nowhere
+// either.
 func judge(t *testing.T, c client.Client, attempts map[string]attempt) {
 	t.Helper()
 	bound, unbound := asOperator(t, c)

@@ -20,8 +20,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestADatabaseIsSignedInToAsOneself: developers read as a user of their own, owners write, and see the master password;
-// that user ends.
+// TestADatabaseIsSignedInToAsOneself: developers read as a user of their own, owners write, and see the master
+// password; that user ends.
 func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 	_, dialer := realDatabases(t)
 	o := startInspectedWith(t, peopleOf(world.Issuer), dialer)
@@ -99,8 +99,8 @@ func (r *replica) signsIn(t *testing.T, user, path string) (got operatorapi.Pass
 	}
 }
 
-// TestAPersonsOwnUserCannotBeWidened has a developer try to make more of their user of a database, which has a long name and
-// stays when its RDSInstance goes: the user is dropped then all the same.
+// TestAPersonsOwnUserCannotBeWidened has a developer try to make more of their user of a database, which has a long
+// name and stays when its RDSInstance goes: the user is dropped then all the same.
 func TestAPersonsOwnUserCannotBeWidened(t *testing.T) {
 	_, dialer := realDatabases(t)
 	o := startInspectedWith(t, peopleOf(world.Issuer), dialer)

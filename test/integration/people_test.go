@@ -66,7 +66,8 @@ func values(pairs ...string) map[string]any {
 	return map[string]any{"values": all}
 }
 
-// TestValuesOfSecretsAreSetByTheirEditors: by REST, with tokens of Dex. That the values are nowhere else is for the search of the whole run.
+// TestValuesOfSecretsAreSetByTheirEditors: by REST, with tokens of Dex. That the values are nowhere else is for the
+// search of the whole run.
 func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	const value = "planted-0b77-value-of-a-team"
 	secrets.Plant("a value that an editor sets", value)
@@ -254,7 +255,8 @@ func (o *inspected) errand(t *testing.T, method, path, person string) (int, stri
 	return o.send(t, req, ca)
 }
 
-// TestTheOperatorBelievesNoPortal: a portal that was taken over hands on what it likes, and the operator takes no token but a good one.
+// TestTheOperatorBelievesNoPortal: a portal that was taken over hands on what it likes, and the operator takes no token
+// but a good one.
 func TestTheOperatorBelievesNoPortal(t *testing.T) {
 	issuer := oidctest.New(t)
 	o := startInspectedFor(t, peopleOf(issuer.URL))

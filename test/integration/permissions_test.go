@@ -53,7 +53,8 @@ func newLadder(t *testing.T, c client.Client, kind, role string, given ...string
 	return l
 }
 
-// actions returns those of the document, but for the lists of forms, which no request needs: see TestAnAccountsOffersAreListed.
+// actions returns those of the document, but for the lists of forms, which no request needs: see
+// TestAnAccountsOffersAreListed.
 func (l *ladder) actions() []string {
 	var all []string
 	for _, s := range l.file["Statement"].([]any) {
@@ -174,8 +175,8 @@ func (l *ladder) lead(o engine.Object, stages []string) {
 	})
 }
 
-// Each permission of a document is needed: while it is missing, the condition names it, where AWS does. Granted one after the other they
-// lead resources through their lives, from creation through changes to the end.
+// Each permission of a document is needed: while it is missing, the condition names it, where AWS does. Granted one
+// after the other they lead resources through their lives, from creation through changes to the end.
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)

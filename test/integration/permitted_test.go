@@ -20,8 +20,8 @@ var homes = map[string]string{
 	"EC2Instance": "240000000081", "RDSInstance": "240000000082", "S3Bucket": "240000000083", "SNSTopic": "240000000084", "SQSQueue": "240000000085",
 }
 
-// permitted are lives of the kinds, one object after the other, which need every action of the document but the others, each left out for a
-// reason. NAMESPACE stands for the namespace.
+// permitted are lives of the kinds, one object after the other, which need every action of the document but the others,
+// each left out for a reason. NAMESPACE stands for the namespace.
 var permitted = map[string]struct {
 	// setup makes what the specs name, and returns what stands for it, and its name.
 	setup func(s sharedAccount, ns string) []string

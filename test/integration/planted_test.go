@@ -24,7 +24,8 @@ import (
 // secrets is the search for secrets in all that the tests of this package make operator and portal say.
 var secrets *planted.Search
 
-// searched runs the tests, and fails if a secret was where none may be: in a log, an answer, an object, a metric or a trace.
+// searched runs the tests, and fails if a secret was where none may be: in a log, an answer, an object, a metric or a
+// trace.
 func searched(m *testing.M) int {
 	var err error
 	if secrets, err = planted.Begin(world.Dir); err != nil {

@@ -23,7 +23,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// rightsAccount is an account in which Portico gives Pods rights, with the policies of docs/iam for itself and the boundary of docs/iam/pods.
+// rightsAccount is an account in which Portico gives Pods rights, with the policies of docs/iam for itself and the
+// boundary of docs/iam/pods.
 type rightsAccount struct {
 	id       string
 	provider *v1alpha1.AWSProvider
@@ -40,7 +41,8 @@ func newRightsAccount(t *testing.T, c client.Client, id string, mode v1alpha1.Wo
 	return a
 }
 
-// newTargetAccount returns an account without a cluster: that is in another one, which the account's teams need not be allowed to use.
+// newTargetAccount returns an account without a cluster: that is in another one, which the account's teams need not be
+// allowed to use.
 func newTargetAccount(t *testing.T, c client.Client, id string, cluster *rightsAccount) *rightsAccount {
 	t.Helper()
 	a := &rightsAccount{id: id, provider: account(t, c, id), agent: cluster.agent}
@@ -95,8 +97,8 @@ func (a *rightsAccount) associations(t *testing.T, namespace string) []ekstypes.
 	return out.Associations
 }
 
-// pod returns the settings that an SDK finds by itself in a Pod, as EKS sets them: the agent's address and a token for it, or, where its ServiceAccount
-// names a role, that and a token for STS.
+// pod returns the settings that an SDK finds by itself in a Pod, as EKS sets them: the agent's address and a token for
+// it, or, where its ServiceAccount names a role, that and a token for STS.
 func (a *rightsAccount) pod(t *testing.T, c client.Client, pod *corev1.Pod) aws.Config {
 	t.Helper()
 	found := &corev1.ServiceAccount{}

@@ -27,8 +27,8 @@ func (j secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 
 func (j secureJar) Cookies(u *url.URL) []*http.Cookie { return j.CookieJar.Cookies(secure(u)) }
 
-// secure returns the address with https, so that the browser keeps Secure cookies. They go to all ports of a host, but the portal
-// and Dex give theirs different names.
+// secure returns the address with https, so that the browser keeps Secure cookies. They go to all ports of a host, but
+// the portal and Dex give theirs different names.
 func secure(u *url.URL) *url.URL {
 	s := *u
 	s.Scheme = "https"
@@ -116,8 +116,8 @@ func (b *browser) shows(r *http.Request, page string) {
 	}
 }
 
-// TestTwoBrowsersOfAUserStaySignedIn: Dex keeps one refresh token for each user and client, so that each browser takes it
-// from the other one again and again.
+// TestTwoBrowsersOfAUserStaySignedIn: Dex keeps one refresh token for each user and client, so that each browser takes
+// it from the other one again and again.
 func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	p := startPortalAt(t, strings.TrimPrefix(world.PortalURL, "http://"), "", sessionKeys(t), func(parts *portal.Parts) { parts.Clock = clock })

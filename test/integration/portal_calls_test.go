@@ -142,7 +142,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 				if c.isReview() {
 					reviews++
 				}
-				// The Lease says where the operator is, and the impersonator's token is renewed every eight minutes, whoever asks.
+				// The Lease says where the operator is, and the impersonator's token is renewed every eight minutes,
+				// whoever asks.
 				return c.isReview() || c.isWatch() || path.Base(c.path) == "portico-operator" || strings.HasSuffix(c.path, "/portico-impersonator/token")
 			})
 			if len(others) > 0 {

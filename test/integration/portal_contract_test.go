@@ -51,7 +51,8 @@ func TestEveryStatusOfTheContract(t *testing.T) {
 	}
 }
 
-// judge looks at what every answer has, what every problem has, and at the headers. The document is compared by programs.
+// judge looks at what every answer has, what every problem has, and at the headers. The document is compared by
+// programs.
 func (c provoked) judge(t *testing.T, a answer) {
 	t.Helper()
 	id := a.header.Get("X-Request-Id")
@@ -151,8 +152,8 @@ func (r *replica) refusals(t *testing.T) []provoked {
 	}
 }
 
-// stall sends the head of a request only, at once: the portal waits half a minute for the rest. The answer is waited for
-// when it is asked for.
+// stall sends the head of a request only, at once: the portal waits half a minute for the rest. The answer is waited
+// for when it is asked for.
 func (r *replica) stall(t *testing.T, token string) func(*testing.T) answer {
 	t.Helper()
 	body, end := io.Pipe()

@@ -29,7 +29,8 @@ var document = sync.OnceValues(func() (*contract.Document, error) {
 	return contract.Read(raw)
 })
 
-// programs returns the client with which every test calls portals: it compares each answer of the REST API with the OpenAPI document.
+// programs returns the client with which every test calls portals: it compares each answer of the REST API with the
+// OpenAPI document.
 func programs(t *testing.T) *http.Client {
 	t.Helper()
 	d, err := document()
@@ -41,8 +42,8 @@ func programs(t *testing.T) *http.Client {
 	return c
 }
 
-// plainly returns the client for streams and for what no document describes. As with every client of portals here, secrets are looked for in
-// all that it is answered.
+// plainly returns the client for streams and for what no document describes. As with every client of portals here,
+// secrets are looked for in all that it is answered.
 func plainly() *http.Client {
 	return &http.Client{
 		Timeout:       patience,

@@ -72,8 +72,8 @@ func (th thief) try(t *testing.T, as pretended, d deed) int {
 	return resp.StatusCode
 }
 
-// granted returns the deeds that the impersonator's roles let it do as others, of namespaced kinds in the namespace. It fails
-// the test for a right other than to write Portico's kinds, to read logs, and what one Pod uses.
+// granted returns the deeds that the impersonator's roles let it do as others, of namespaced kinds in the namespace. It
+// fails the test for a right other than to write Portico's kinds, to read logs, and what one Pod uses.
 func granted(t *testing.T, k kubernetes.Interface, namespace string) []deed {
 	t.Helper()
 	role, err := k.RbacV1().ClusterRoles().Get(t.Context(), "portico-impersonator", metav1.GetOptions{})
@@ -192,8 +192,8 @@ func reads() []deed {
 		deed{"POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{}}`})
 }
 
-// TestTheImpersonatorIsNobodyOfTheSystem plays a thief of its token: whatever its roles let it do as others is refused as any
-// identity that a cluster has from the start, and nothing else is let through as anybody.
+// TestTheImpersonatorIsNobodyOfTheSystem plays a thief of its token: whatever its roles let it do as others is refused
+// as any identity that a cluster has from the start, and nothing else is let through as anybody.
 func TestTheImpersonatorIsNobodyOfTheSystem(t *testing.T) {
 	admin(t) // the kinds are served
 	k, err := kubernetes.NewForConfig(world.Admin)

@@ -23,8 +23,8 @@ const (
 	bindingSecret = "hunter2-of-the-connection"
 )
 
-// bucketWithSecrets creates a bucket whose former manifest and binding Secret hold what nobody may read in the portal. A
-// finalizer holds it until the test ends.
+// bucketWithSecrets creates a bucket whose former manifest and binding Secret hold what nobody may read in the portal.
+// A finalizer holds it until the test ends.
 func bucketWithSecrets(t *testing.T) *v1alpha1.S3Bucket {
 	t.Helper()
 	c := admin(t)

@@ -219,8 +219,8 @@ func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
 	}
 }
 
-// Whoever may write AWSProviders must not make the operator send Secrets of its namespace to a place of their own: neither
-// a Secret that is not for AWS, nor one that is to an endpoint that the operator's flags do not name.
+// Whoever may write AWSProviders must not make the operator send Secrets of its namespace to a place of their own:
+// neither a Secret that is not for AWS, nor one that is to an endpoint that the operator's flags do not name.
 func TestSecretsAreNotSentAway(t *testing.T) {
 	c := withOperator(t)
 	var asked atomic.Int64

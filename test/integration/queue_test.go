@@ -202,7 +202,8 @@ func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
 	}
 }
 
-// AWS shows changed attributes up to a minute later, and a changed retention up to a quarter of an hour: each is written once.
+// AWS shows changed attributes up to a minute later, and a changed retention up to a quarter of an hour: each is
+// written once.
 func TestAttributesThatShowLateAreWrittenOnce(t *testing.T) {
 	calm(t)
 	const scale = 1.0 / 50

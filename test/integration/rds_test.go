@@ -306,7 +306,8 @@ func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// RDS does not say how many identifiers its filter takes. Fewer are asked for at a time until it takes them, and no database is thought gone.
+// RDS does not say how many identifiers its filter takes. Fewer are asked for at a time until it takes them, and no
+// database is thought gone.
 func TestDatabasesAreReadByAFilterOfFewValues(t *testing.T) {
 	calm(t)
 	c := withOperator(t)

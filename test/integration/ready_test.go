@@ -114,8 +114,8 @@ func probes(t *testing.T, url string, status int, says ...string) {
 	})
 }
 
-// broken changes an object of the installation until mend is called, at the latest at the end of the test. Without a change
-// it is taken away.
+// broken changes an object of the installation until mend is called, at the latest at the end of the test. Without a
+// change it is taken away.
 func broken(t *testing.T, c client.Client, obj client.Object, change func()) (mend func()) {
 	t.Helper()
 	ctx := context.Background() // a mend is due at the end of the test too

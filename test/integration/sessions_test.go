@@ -21,7 +21,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// soon is the most that may pass until nothing is left of a session: streams look every five seconds, and this machine may be busy.
+// soon is the most that may pass until nothing is left of a session: streams look every five seconds, and this machine
+// may be busy.
 const soon = 10 * time.Second
 
 // visitor has what somebody brings to the portal.
@@ -127,8 +128,8 @@ var endings = map[string]func(t *testing.T, r *replica, admin visitor, user stri
 	},
 }
 
-// TestAnAdminEndsSessionsOnEveryReplica measures how soon nothing is left of a user's sessions, on the replica that the admin asked and
-// on another one, streams included. Another user notices nothing, and the user can come again at once.
+// TestAnAdminEndsSessionsOnEveryReplica measures how soon nothing is left of a user's sessions, on the replica that the
+// admin asked and on another one, streams included. Another user notices nothing, and the user can come again at once.
 func TestAnAdminEndsSessionsOnEveryReplica(t *testing.T) {
 	issuer, keys := oidctest.New(t), sessionKeys(t)
 	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)

@@ -63,8 +63,8 @@ func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 	})
 }
 
-// F6: page 2 of a listing fails, or a page misses an item. Nothing is made, changed or deleted; at most the object looks
-// for itself.
+// F6: page 2 of a listing fails, or a page misses an item. Nothing is made, changed or deleted; at most the object
+// looks for itself.
 func TestAnIncompleteListingProvesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)

@@ -15,8 +15,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// TestNothingOfANeighbourIsTaken asks for resources by the names of those that a neighbour has, in every way that takes over what is
-// there, or looks at it, and deletes what was asked for. The neighbour's stay as they are, and whoever looks sees nothing.
+// TestNothingOfANeighbourIsTaken asks for resources by the names of those that a neighbour has, in every way that takes
+// over what is there, or looks at it, and deletes what was asked for. The neighbour's stay as they are, and whoever
+// looks sees nothing.
 func TestNothingOfANeighbourIsTaken(t *testing.T) {
 	j := newJourney(t)
 	n := newNeighbour(j)
@@ -27,8 +28,9 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 	var takers, lookers []engine.Object
 	for i := range all {
 		kind, field := all[i].Spec.Names.Kind, all[i].Annotations["portico.dev/names"]
-		// Names under another team's domain are not granted. Machines have no names in AWS: instanceName is a tag like any other, and
-		// one is taken over by an offer alone, portico.dev/adopt=<namespace>/<name> on it, which no field of a request can say.
+		// Names under another team's domain are not granted. Machines have no names in AWS: instanceName is a tag like
+		// any other, and one is taken over by an offer alone, portico.dev/adopt=<namespace>/<name> on it, which no
+		// field of a request can say.
 		if n.things[kind] == nil || field == "" || kind == "GatewayHostnameRequest" {
 			continue
 		}

@@ -177,8 +177,8 @@ func (x trespass) spec(t *testing.T) string {
 	return ""
 }
 
-// TestEveryReferenceStopsAtTheTeam names, in every field that refers to anything, what is a neighbour's in the shared account, and
-// what there is not. Neither is used, and the answer to both is the same but where AWS itself would tell.
+// TestEveryReferenceStopsAtTheTeam names, in every field that refers to anything, what is a neighbour's in the shared
+// account, and what there is not. Neither is used, and the answer to both is the same but where AWS itself would tell.
 func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})

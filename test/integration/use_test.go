@@ -90,8 +90,8 @@ func specNaming(t *testing.T, r catalog.Reference, to string) string {
 	return strings.Replace(text, at, at+beside[r.Path], 1)
 }
 
-// What is in use is not deleted, whichever kind is used by whichever, by whomever; once nobody uses it, it is. Whole namespaces and
-// what the garbage collector takes go as ever.
+// What is in use is not deleted, whichever kind is used by whichever, by whomever; once nobody uses it, it is. Whole
+// namespaces and what the garbage collector takes go as ever.
 func TestWhatIsInUseIsNotDeleted(t *testing.T) {
 	j := newJourney(t)
 	collector, err := newCollector()

@@ -27,8 +27,8 @@ type vanishing struct {
 	there      func(j journey, name string) client.Object // what is referred to; of this name where the spec says NAME
 	// gone takes it away; nil: it is deleted.
 	gone func(j journey, it client.Object, user engine.Object)
-	// waits is the reason for which the deletion waits, because without the reference what is in AWS would be left behind; and
-	// says is what to do. Once the reference is back, the deletion goes on. Empty: it does not wait.
+	// waits is the reason for which the deletion waits, because without the reference what is in AWS would be left
+	// behind; and says is what to do. Once the reference is back, the deletion goes on. Empty: it does not wait.
 	waits, says string
 }
 

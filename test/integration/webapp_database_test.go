@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// An application signs in as a user that only it has, with the rights that it asks for; the user is dropped with the binding, once nobody needs it.
+// An application signs in as a user that only it has, with the rights that it asks for; the user is dropped with the
+// binding, once nobody needs it.
 func TestAnApplicationSignsInAsItsOwnUser(t *testing.T) {
 	c, _, dialer := withDatabases(t)
 	i := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) { s.DBName, s.SkipFinalSnapshot = "shop_ledger", true })

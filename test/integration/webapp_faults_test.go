@@ -56,8 +56,8 @@ func (l appLife) assertWhole(when string, revisions int) {
 	}
 }
 
-// F1: the operator dies right after every write of a WebApp's life, and a new one takes over. Its end has no writes, and
-// controllers/webapp dies before every write too.
+// F1: the operator dies right after every write of a WebApp's life, and a new one takes over. Its end has no writes,
+// and controllers/webapp dies before every write too.
 func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

@@ -40,8 +40,8 @@ func flagsOf(t *testing.T, s specimen, message string) map[string]string {
 	return flags
 }
 
-// A script that replaces all tags takes the marks of a resource away. That is told, with what restores them; nothing is changed, and nothing is left
-// behind without a word.
+// A script that replaces all tags takes the marks of a resource away. That is told, with what restores them; nothing is
+// changed, and nothing is left behind without a word.
 func TestTagsThatAreWipedAreTold(t *testing.T) {
 	c := withOperator(t)
 	others := map[string]string{"cost-center": "4711 @home"}

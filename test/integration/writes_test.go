@@ -61,8 +61,8 @@ func applyServerSide(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 	}
 }
 
-// From its creation by a user to Ready, a bucket costs the API server so many writes, whoever made it and how. What must be
-// saved before the bucket is made is the first; the second is the history's, one for each change of the spec.
+// From its creation by a user to Ready, a bucket costs the API server so many writes, whoever made it and how. What
+// must be saved before the bucket is made is the first; the second is the history's, one for each change of the spec.
 func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	calm(t)
 	c := admin(t)
@@ -100,8 +100,8 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	}
 }
 
-// Who applied finalizers of their own and applies without them drops theirs alone; and so does who sets the list, as long as the bucket is not
-// being deleted: without Portico's it would go at once, and leave its bucket in AWS.
+// Who applied finalizers of their own and applies without them drops theirs alone; and so does who sets the list, as
+// long as the bucket is not being deleted: without Portico's it would go at once, and leave its bucket in AWS.
 func TestTheFinalizerStays(t *testing.T) {
 	c := admin(t)
 	applied := bucketOf(team(t, c), "kept")

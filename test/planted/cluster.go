@@ -34,8 +34,8 @@ func watchedPaths() ([]string, error) {
 	return all, nil
 }
 
-// Watch keeps every version of the objects of Portico's kinds and of what is made for them, and learns the secrets of every Secret,
-// until ctx ends. The returned function waits for that.
+// Watch keeps every version of the objects of Portico's kinds and of what is made for them, and learns the secrets of
+// every Secret, until ctx ends. The returned function waits for that.
 func (s *Search) Watch(ctx context.Context, cfg *rest.Config) (wait func(), err error) {
 	paths, err := watchedPaths()
 	if err != nil {
@@ -96,8 +96,8 @@ func follow(ctx context.Context, c *http.Client, url string, see func(watched)) 
 	}, again)
 }
 
-// private are the keys of Secrets whose values are secret, open those that only sound so; the others of a binding Secret, such as
-// host and port, are in status.
+// private are the keys of Secrets whose values are secret, open those that only sound so; the others of a binding
+// Secret, such as host and port, are in status.
 var (
 	private = regexp.MustCompile(`(?i)pass|secret|token|^keys$|credential|private-?key`)
 	open    = regexp.MustCompile(`(?i)arn$|name$`)

@@ -1,5 +1,5 @@
-// Package planted looks for secrets where none may be: in all that operator and portal wrote, answered and told while the tests
-// of a stack ran. A test package begins one Search, hands it every text, and ends it when all tests have run.
+// Package planted looks for secrets where none may be: in all that operator and portal wrote, answered and told while
+// the tests of a stack ran. A test package begins one Search, hands it every text, and ends it when all tests have run.
 package planted
 
 import (
@@ -19,7 +19,8 @@ import (
 // shortest is the length below which a value is no secret: it would be found in words.
 const shortest = 12
 
-// Search is one search. What was seen is kept on disk until End, for some secrets become known after they could have leaked.
+// Search is one search. What was seen is kept on disk until End, for some secrets become known after they could have
+// leaked.
 type Search struct {
 	dir string
 
@@ -105,8 +106,8 @@ func (s *Search) File(place, path string) {
 	s.others[place] = path
 }
 
-// End looks for all secrets in all that was seen, and says in words which was found where, never its value. It fails if nothing
-// was planted, or nothing was seen.
+// End looks for all secrets in all that was seen, and says in words which was found where, never its value. It fails if
+// nothing was planted, or nothing was seen.
 func (s *Search) End() (found []string, summary string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

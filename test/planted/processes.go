@@ -33,7 +33,8 @@ func (s *Search) Logs(dir string) error {
 	return nil
 }
 
-// Metrics keeps the metrics of a process, read at an address as Prometheus does: with a ServiceAccount of the namespace that may.
+// Metrics keeps the metrics of a process, read at an address as Prometheus does: with a ServiceAccount of the namespace
+// that may.
 func (s *Search) Metrics(ctx context.Context, cfg *rest.Config, namespace, address string) error {
 	token, err := reader(ctx, cfg, namespace)
 	if err != nil {

@@ -105,8 +105,8 @@ func OIDCProviderARN(account string) string {
 	return "arn:aws:iam::" + account + ":oidc-provider/" + strings.TrimPrefix(ServiceAccountIssuer, "https://")
 }
 
-// RoleARN returns the role that providers of an account assume here. As every role, it has the policies of docs/iam; the
-// keys by which it is assumed may do everything.
+// RoleARN returns the role that providers of an account assume here. As every role, it has the policies of docs/iam;
+// the keys by which it is assumed may do everything.
 func RoleARN(account string) string { return "arn:aws:iam::" + account + ":role/portico-resources" }
 
 // documents reads the policies of docs/iam, which an admin is told to use.

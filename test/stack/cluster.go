@@ -127,7 +127,8 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 	}
 }
 
-// aggregation returns the flags by which the API server tells the servers of aggregated APIs that it asks, and for whom.
+// aggregation returns the flags by which the API server tells the servers of aggregated APIs that it asks, and for
+// whom.
 func (p *pki) aggregation() []string {
 	return []string{
 		"--requestheader-client-ca-file=" + p.frontProxy.CAFile, "--requestheader-allowed-names=" + frontProxyName,

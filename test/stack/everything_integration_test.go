@@ -79,8 +79,8 @@ func secretsAreKept(t *testing.T, s *stack.Stack) {
 	}
 }
 
-// runsAsInstalled checks that operator and portal run in Pods of what the chart renders: with their logs, with metrics for
-// those who may read them, and replaced like any others.
+// runsAsInstalled checks that operator and portal run in Pods of what the chart renders: with their logs, with metrics
+// for those who may read them, and replaced like any others.
 func runsAsInstalled(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	kubectl := func(args ...string) string {

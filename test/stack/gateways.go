@@ -33,8 +33,8 @@ var gatewayKinds = []string{"gatewayclasses", "gateways", "httproutes", "grpcrou
 //go:embed crds/*.yaml
 var controllerCRDs embed.FS
 
-// GatewayCRDs returns the CRDs of Gateway API, from its Go module, and the AWS Load Balancer Controller's LoadBalancerConfiguration.
-// The module is downloaded if it has not been.
+// GatewayCRDs returns the CRDs of Gateway API, from its Go module, and the AWS Load Balancer Controller's
+// LoadBalancerConfiguration. The module is downloaded if it has not been.
 func GatewayCRDs(ctx context.Context, root string) ([]*unstructured.Unstructured, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", gatewayModule)
 	cmd.Dir = root

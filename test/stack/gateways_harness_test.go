@@ -110,8 +110,8 @@ func is(conditions []metav1.Condition, generation int64, kind string, status met
 	return c != nil && c.ObservedGeneration == generation && c.Status == status && (reason == "" || c.Reason == reason)
 }
 
-// failed waits until the Gateway tells that it could not be brought to what is asked, as the real controller does: nothing of
-// what it said before but Accepted changes, and an event has the cause.
+// failed waits until the Gateway tells that it could not be brought to what is asked, as the real controller does:
+// nothing of what it said before but Accepted changes, and an event has the cause.
 func (e *edge) failed(g *gatewayv1.Gateway, cause string) {
 	e.Helper()
 	e.until("the Gateway tells it", g, func() bool {
@@ -160,8 +160,8 @@ func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 // terminated is TLS without certificateRefs, which is valid with an option only.
 var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "acm"}}
 
-// keeper makes a redirect at each of the Gateway's own listeners: from HTTP to HTTPS, and from HTTPS to another path, since
-// AWS takes no loop.
+// keeper makes a redirect at each of the Gateway's own listeners: from HTTP to HTTPS, and from HTTPS to another path,
+// since AWS takes no loop.
 func (e *edge) keeper() {
 	e.Helper()
 	secure, moved, home := "https", 301, "/"
@@ -272,8 +272,8 @@ func (e *edge) served(l *elbtypes.Listener) []string {
 	return arns
 }
 
-// rules returns the rules of a listener beside its default, none for nil: the listener of a ListenerSet appears only after its
-// Gateway is programmed.
+// rules returns the rules of a listener beside its default, none for nil: the listener of a ListenerSet appears only
+// after its Gateway is programmed.
 func (e *edge) rules(l *elbtypes.Listener) []elbtypes.Rule {
 	e.Helper()
 	if l == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// The binaries run out of the layers of their images, each in a root that holds nothing else and cannot be written, as the
-// user of its Pod: a file that they would need, and a folder that they would write to, shows.
+// The binaries run out of the layers of their images, each in a root that holds nothing else and cannot be written, as
+// the user of its Pod: a file that they would need, and a folder that they would write to, shows.
 func TestImagesRunConfined(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("this test mounts and changes roots: run it as root, for example in a container with CAP_SYS_ADMIN and CAP_SYS_CHROOT")

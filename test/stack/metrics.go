@@ -60,7 +60,8 @@ func (s *Stack) startMetrics(ctx context.Context) error {
 	return ApplyObjects(ctx, s.Admin, s.MetricsObjects()...)
 }
 
-// MetricsObjects returns what registers the metrics API: a test deletes the APIService for a cluster without metrics-server, and applies it again.
+// MetricsObjects returns what registers the metrics API: a test deletes the APIService for a cluster without
+// metrics-server, and applies it again.
 func (s *Stack) MetricsObjects() []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{
 		{Object: object{
@@ -149,8 +150,8 @@ func usageOf(pod *corev1.Pod) object {
 	}
 }
 
-// containerUsage returns a part of what the container requests: of its CPU 15 to 54 %, which is below what any autoscaler aims at, and
-// of its memory 30 to 69 %.
+// containerUsage returns a part of what the container requests: of its CPU 15 to 54 %, which is below what any
+// autoscaler aims at, and of its memory 30 to 69 %.
 func containerUsage(pod string, c *corev1.Container) object {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(pod + "/" + c.Name)) // hashes never fail

@@ -58,22 +58,23 @@ type Options struct {
 	// with the rights of a platform admin in its current context. There are
 	// no users' certificates then: UserConfig and the users' contexts are absent.
 	ExternalKubeconfig string
-	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways. Operator and Portal
-	// are then room for them, for somebody who installs them later.
+	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways. Operator and
+	// Portal are then room for them, for somebody who installs them later.
 	Bare bool
 	// Install installs the platform in place of what an installation without Helm applies, before the samples.
 	Install func(context.Context, *Stack) error
-	// Images is a folder of image layouts by name, as make image writes it: operator and portal run out of their layers,
-	// confined. Empty means from bin.
+	// Images is a folder of image layouts by name, as make image writes it: operator and portal run out of their
+	// layers, confined. Empty means from bin.
 	Images string
-	// Versions are folders of binaries by the tag of images: what runs in place of images of ours with such a tag. Those with
-	// any other run from bin.
+	// Versions are folders of binaries by the tag of images: what runs in place of images of ours with such a tag.
+	// Those with any other run from bin.
 	Versions map[string]string
 	// AuditLog has kube-apiserver write to AuditLogPath what the portal asks of it.
 	AuditLog bool
 	// TimeScale stretches how long AWS takes, as awsproxy.Options says; 0 means that everything is at once.
 	TimeScale float64
-	// WorkloadIdentity has the sample AWSProvider give Pods rights, by EKS Pod Identity: AWS then knows the cluster as ClusterName.
+	// WorkloadIdentity has the sample AWSProvider give Pods rights, by EKS Pod Identity: AWS then knows the cluster as
+	// ClusterName.
 	WorkloadIdentity bool
 	// Seed of the lots that AWS draws; 0 means 1.
 	Seed uint64
@@ -102,8 +103,8 @@ type Credentials struct{ AccessKeyID, SecretAccessKey string }
 // Region is the sample AWSProvider's.
 const Region = "eu-west-1"
 
-// SecretAccessKey is the one of the simulator's account in the operator's hands; the simulator takes any. Tests look for it where no
-// secret may be.
+// SecretAccessKey is the one of the simulator's account in the operator's hands; the simulator takes any. Tests look
+// for it where no secret may be.
 const SecretAccessKey = "planted-41bd-secret-access-key"
 
 func (o *Options) setDefaults() error {

@@ -83,8 +83,8 @@ func (p *place) file(name, text string) {
 
 type object = map[string]any
 
-// stage writes what the stack needs beside what the pages say, as values and as an overlay: the Node that runs Pods of ours,
-// the simulator of AWS, and how Dex names users and audiences.
+// stage writes what the stack needs beside what the pages say, as values and as an overlay: the Node that runs Pods of
+// ours, the simulator of AWS, and how Dex names users and audiences.
 func (p *place) stage() {
 	p.t.Helper()
 	operator, portal := p.Settings()

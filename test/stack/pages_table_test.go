@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/test/docs"
 )
 
-// elsewhere returns, by page, what is not typed as it is printed: here is no AWS, no GitHub, no registry and no browser.
+// elsewhere returns, by page, what is not typed as it is printed: here is no AWS, no GitHub, no registry and no
+// browser.
 func (p *place) elsewhere() map[string][]docs.Otherwise {
 	const (
 		charts = "oci://ghcr.io/portico-platform/charts/"
@@ -68,7 +69,8 @@ func (p *place) elsewhere() map[string][]docs.Otherwise {
 	}
 }
 
-// provider replaces the credentials of a page's provider by keys for the simulator. line is a line break with its indentation.
+// provider replaces the credentials of a page's provider by keys for the simulator. line is a line break with its
+// indentation.
 func (p *place) provider(line string) docs.Otherwise {
 	region := line + "region: eu-west-1"
 	return docs.Otherwise{Part: region, Type: region + line + strings.Join([]string{

@@ -51,10 +51,12 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 	return operator, portal
 }
 
-// DatabaseCAFile returns where the operator reads which authorities it trusts with databases. A test that leads some to real servers writes it.
+// DatabaseCAFile returns where the operator reads which authorities it trusts with databases. A test that leads some to
+// real servers writes it.
 func (s *Stack) DatabaseCAFile() string { return filepath.Join(s.Dir, "databases.pem") }
 
-// platform returns the objects of every installation, with this one's settings, as an overlay of kustomize would have it.
+// platform returns the objects of every installation, with this one's settings, as an overlay of kustomize would have
+// it.
 func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
 	all, err := ReadObjects(s.root(), manifests)
 	if err != nil {
@@ -110,7 +112,8 @@ func (s *Stack) place(o *unstructured.Unstructured, part Parts) error {
 	)
 }
 
-// secrets returns the Secrets that an installer creates: the portal's at the identity provider, and the keys of sessions.
+// secrets returns the Secrets that an installer creates: the portal's at the identity provider, and the keys of
+// sessions.
 func secrets() []*unstructured.Unstructured {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails since Go 1.24
@@ -194,7 +197,8 @@ func (s *Stack) binary(image string) (string, error) {
 	return s.opts.bin(program), nil
 }
 
-// add makes a process of a Pod. Replicas, and Pods that take turns, have the same name: the log of the second has another one.
+// add makes a process of a Pod. Replicas, and Pods that take turns, have the same name: the log of the second has
+// another one.
 func (s *Stack) add(spec process.Spec) *process.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()

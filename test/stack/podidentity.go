@@ -19,7 +19,8 @@ const PodIdentityAudience = "pods.eks.amazonaws.com"
 // WebIdentityAudience is what the tokens are for that Pods show to STS (IRSA).
 const WebIdentityAudience = "sts.amazonaws.com"
 
-// VerifyPod returns the look of EKS at Pods' tokens: the API server says whose they are. The cluster is the one that AWS knows this one as.
+// VerifyPod returns the look of EKS at Pods' tokens: the API server says whose they are. The cluster is the one that
+// AWS knows this one as.
 func (s *Stack) VerifyPod(cluster awsproxy.EKSCluster) awsproxy.PodVerifier {
 	return func(ctx context.Context, token string) (awsproxy.Pod, error) {
 		clients, err := kubernetes.NewForConfig(s.Admin)
@@ -41,7 +42,8 @@ func (s *Stack) VerifyPod(cluster awsproxy.EKSCluster) awsproxy.PodVerifier {
 	}
 }
 
-// PodToken returns a token of a Pod's ServiceAccount, which ends with the Pod, as the kubelet projects it into its containers.
+// PodToken returns a token of a Pod's ServiceAccount, which ends with the Pod, as the kubelet projects it into its
+// containers.
 func (s *Stack) PodToken(ctx context.Context, pod *corev1.Pod, audience string) (string, error) {
 	clients, err := kubernetes.NewForConfig(s.Admin)
 	if err != nil {

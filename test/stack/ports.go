@@ -27,9 +27,9 @@ func (e *PortTakenError) Error() string {
 // could take a port between the choice and the start of its server.
 const lowPort, highPort = 20000, 32768
 
-// ports hands out loopback ports, no port twice. Stacks start at the same time, and a port is bound seconds after it was
-// chosen: until release the UDP port of the same number, which no part uses, is held to say that it is taken. The system
-// gives it back however the process ends.
+// ports hands out loopback ports, no port twice. Stacks start at the same time, and a port is bound seconds after it
+// was chosen: until release the UDP port of the same number, which no part uses, is held to say that it is taken. The
+// system gives it back however the process ends.
 type ports struct {
 	taken map[int]bool
 	mu    sync.Mutex

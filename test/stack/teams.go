@@ -16,8 +16,8 @@ import (
 // teamsTimeout is how long the operator may take for the sample Teams.
 const teamsTimeout = time.Minute
 
-// hasTeams reports whether the sample teams are Teams: an operator keeps them, and the platform is this version's. Elsewhere their
-// namespaces and roles are plain objects.
+// hasTeams reports whether the sample teams are Teams: an operator keeps them, and the platform is this version's.
+// Elsewhere their namespaces and roles are plain objects.
 func (s *Stack) hasTeams() bool {
 	return s.opts.Parts.has(Operator) && !s.opts.Bare && s.opts.Install == nil
 }

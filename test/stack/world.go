@@ -73,8 +73,8 @@ func (s *Stack) providerEndpoint() string {
 	return cmp.Or(s.opts.AWSEndpoint, "http://"+address(s.ports.awsOperator))
 }
 
-// providerObjects returns the sample AWSProvider and its Secret. Before our own AWS it assumes a role, so that what it may
-// do is what the policies say.
+// providerObjects returns the sample AWSProvider and its Secret. Before our own AWS it assumes a role, so that what it
+// may do is what the policies say.
 func (s *Stack) providerObjects() []*unstructured.Unstructured {
 	reference := func(key string) object { return object{"name": Provider, "key": key} }
 	spec := object{

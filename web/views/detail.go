@@ -53,7 +53,8 @@ type Relation struct {
 	Resource Resource
 	Missing  bool // there is no such object; only its name is known
 	Hidden   bool // the reader may not see it; only its name is known
-	// Purpose is what the one that uses the other does with it in AWS, in words that follow "to"; empty: nothing is said of that.
+	// Purpose is what the one that uses the other does with it in AWS, in words that follow "to"; empty: nothing is
+	// said of that.
 	Purpose string
 }
 
@@ -101,7 +102,8 @@ var tabTitles = map[string]string{
 	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Parts", TabConditions: "Status details", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
-// latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are none.
+// latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are
+// none.
 func (d Detail) latest() (events []Happening, none string) {
 	for _, e := range d.Events {
 		if e.Text != d.Headline && len(events) < 3 {

@@ -55,7 +55,8 @@ type Field struct {
 	Used     bool     // it has a value or an error
 	Focus    bool     // it has the focus when the page is shown
 	Links    []Choice // forms that make what could be chosen here
-	// Suggestions are values to begin with, each with words for it, if any; Check judges the value while it is typed, nil: nothing does.
+	// Suggestions are values to begin with, each with words for it, if any; Check judges the value while it is typed,
+	// nil: nothing does.
 	Suggestions []Choice
 	List        string // ID of the names to choose from, "" for none
 	KeyOf       string // name of the input for the object whose key this is, "" for what is no key
@@ -69,7 +70,8 @@ type Offered struct {
 	By   []string // names of the inputs that decide what there is
 }
 
-// Check tells whether a value that is being typed can be had. It is requested again when one of the inputs With changes.
+// Check tells whether a value that is being typed can be had. It is requested again when one of the inputs With
+// changes.
 type Check struct {
 	Field string // name of the input
 	Href  string // where to ask
@@ -201,7 +203,8 @@ func (f Field) described() string {
 
 func (f Field) explained() bool { return f.Hint != "" || f.hintTail() != "" }
 
-// inLine splits the fields of a row or a group into those that stand beside each other and, below them, the folded ones.
+// inLine splits the fields of a row or a group into those that stand beside each other and, below them, the folded
+// ones.
 func inLine(fields []Field) (cells, folded []Field) {
 	for _, f := range fields {
 		if f.Fold {

@@ -133,8 +133,8 @@ func (f Form) confirm() string { return cmp.Or(f.Confirm, "Request it") }
 // Editing reports whether the form changes a resource that is there.
 func (f Form) Editing() bool { return f.ETag != "" }
 
-// pickers returns, as htmx selects parts of an answer, the parts of the form that offer objects: some may have been created in
-// another tab meanwhile.
+// pickers returns, as htmx selects parts of an answer, the parts of the form that offer objects: some may have been
+// created in another tab meanwhile.
 func (f Form) pickers() string {
 	var all []string
 	lists := [][]Field{f.Basic, f.Advanced}

@@ -24,7 +24,8 @@ type Overview struct {
 	Hidden []string // kinds that the reader may not list everywhere, in words: numbers are without some of them
 	Kinds  []Choice // columns of the table of health
 	Teams  []TeamHealth
-	// Failing are the objects that need somebody, the longest first; FailingAll are the ways to all of them, with numbers.
+	// Failing are the objects that need somebody, the longest first; FailingAll are the ways to all of them, with
+	// numbers.
 	Failing    []Trouble
 	FailingAll []Choice
 	// Leaving are those whose deletion takes longer than Stuck says, as Failing are.
@@ -120,8 +121,8 @@ type Controller struct {
 	Queued, Running, Workers int64
 	Passes, Failures         int64
 	Longest                  time.Duration // 0 if nothing is under way
-	// All is the way to its resources, if they have a list. Failing is how many of them need somebody, and the way to those;
-	// without words that is not known.
+	// All is the way to its resources, if they have a list. Failing is how many of them need somebody, and the way to
+	// those; without words that is not known.
 	All, Failing Choice
 }
 

@@ -43,7 +43,8 @@ func DeleteSecretPath(team, name, key string) string {
 	return path
 }
 
-// SecretDonePath returns the path of the page of a namespace's Secrets for somebody who has just done that with one: set or deleted.
+// SecretDonePath returns the path of the page of a namespace's Secrets for somebody who has just done that with one:
+// set or deleted.
 func SecretDonePath(team, done, name, key string) string {
 	return SecretsPath(team) + "?" + secretQuery(done, name, key)
 }
@@ -100,7 +101,8 @@ func AnotherPath(team, plural, name string) string {
 // DeletedPath returns the path of the list of what AWS still has of a team's deleted resources.
 func DeletedPath(team string) string { return TeamPath(team) + "/deleted" }
 
-// RestoreFrom is the parameter of the address of a form that gets a deleted resource back: the ARN of what AWS still has of it.
+// RestoreFrom is the parameter of the address of a form that gets a deleted resource back: the ARN of what AWS still
+// has of it.
 const RestoreFrom = "restore"
 
 // RestorePath returns the path of that form.
@@ -111,8 +113,8 @@ func RestorePath(team, plural, arn string) string {
 // EditPath returns the path of the form that changes a resource.
 func EditPath(team, plural, name string) string { return ResourcePath(team, plural, name) + "/edit" }
 
-// AppliedPath returns the path of a resource's page for somebody who has just changed it: the page knows of the change before the
-// cache does.
+// AppliedPath returns the path of a resource's page for somebody who has just changed it: the page knows of the change
+// before the cache does.
 func AppliedPath(path string, generation int64) string {
 	return path + "?applied=" + strconv.FormatInt(generation, 10)
 }
@@ -120,8 +122,8 @@ func AppliedPath(path string, generation int64) string {
 // LogsPath returns the path of the log of a Pod, or of all Pods of a resource, whose own path is given.
 func LogsPath(of string) string { return of + "/logs" }
 
-// CopyLogsPath returns the path of the log of one Pod on the tab of a resource, whose own path is given; before its last restart, if
-// previous is set.
+// CopyLogsPath returns the path of the log of one Pod on the tab of a resource, whose own path is given; before its
+// last restart, if previous is set.
 func CopyLogsPath(resource, pod string, previous bool) string {
 	q := url.Values{"pod": {pod}}
 	if previous {

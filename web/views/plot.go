@@ -45,8 +45,8 @@ func (s Spark) most() int64 {
 	return most
 }
 
-// lines returns the points of each stretch without a gap; a lone value is a short line. The newest value is at the right, and the
-// width is that of the most steps there can be.
+// lines returns the points of each stretch without a gap; a lone value is a short line. The newest value is at the
+// right, and the width is that of the most steps there can be.
 func (s Spark) lines(steps int) []string {
 	top := float64(max(s.most(), 1))
 	dx := float64(sparkWide) / float64(max(steps-1, 1))

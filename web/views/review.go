@@ -42,7 +42,8 @@ const (
 	TakeMine   = "mine"
 )
 
-// Versions are what a part of an object was, and what two people made of it. Input is the name of the choice between them.
+// Versions are what a part of an object was, and what two people made of it. Input is the name of the choice between
+// them.
 type Versions struct {
 	Input, Label        string
 	Began, Theirs, Mine string

@@ -10,8 +10,8 @@ func SessionsOf(username string) string {
 	return SessionsPath + "?" + url.Values{"user": {username}}.Encode()
 }
 
-// Sessions is the page that ends the sessions of a user: it asks for the user first, then whether it is meant, and at last says that
-// it is done.
+// Sessions is the page that ends the sessions of a user: it asks for the user first, then whether it is meant, and at
+// last says that it is done.
 type Sessions struct {
 	Frame    Frame
 	Prefix   string // before the names of users
@@ -39,7 +39,8 @@ func (s Sessions) title() string {
 	return "End the sessions of a user"
 }
 
-// back returns the page to go to when there is nothing more to do here: whoever may end sessions need not see the admin pages.
+// back returns the page to go to when there is nothing more to do here: whoever may end sessions need not see the admin
+// pages.
 func (s Sessions) back() string {
 	if s.Frame.Admin {
 		return AdminPath

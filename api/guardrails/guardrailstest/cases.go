@@ -1,5 +1,5 @@
-// Package guardrailstest has objects and rules, and what is to be refused: the functions and the admission policies are held to the
-// same.
+// Package guardrailstest has objects and rules, and what is to be refused: the functions and the admission policies are
+// held to the same.
 package guardrailstest
 
 import (

@@ -1,4 +1,5 @@
-// Package program holds what the programs that run in Pods share: how they end, how they log, and how they find the cluster.
+// Package program holds what the programs that run in Pods share: how they end, how they log, and how they find the
+// cluster.
 package program
 
 import (
@@ -47,8 +48,8 @@ func Cluster(kubeconfig string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// gcPercent trades time for memory: most of the heap is the cache, of which each collection would otherwise leave room for
-// as much again.
+// gcPercent trades time for memory: most of the heap is the cache, of which each collection would otherwise leave room
+// for as much again.
 const gcPercent = 40
 
 // KeepHeapSmall keeps the heap at 1.4 times of what is in use. GOGC overrides it.

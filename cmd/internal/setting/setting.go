@@ -1,4 +1,5 @@
-// Package setting lets the servers take their flags from the environment too, as ConfigMaps and Secrets give it to Pods.
+// Package setting lets the servers take their flags from the environment too, as ConfigMaps and Secrets give it to
+// Pods.
 package setting
 
 import (

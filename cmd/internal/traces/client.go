@@ -29,8 +29,8 @@ const (
 	firstPause = 500 * time.Millisecond
 )
 
-// client sends spans by OTLP over HTTP. OpenTelemetry's own client would link gRPC, and with it a library whose reflection
-// keeps the linker from leaving out what nobody calls: the operator would be more than twice as large.
+// client sends spans by OTLP over HTTP. OpenTelemetry's own client would link gRPC, and with it a library whose
+// reflection keeps the linker from leaving out what nobody calls: the operator would be more than twice as large.
 type client struct {
 	endpoint string
 	headers  http.Header

@@ -15,8 +15,8 @@ type Lines struct{ in *bufio.Reader }
 // NewLines returns the lines of an input.
 func NewLines(in io.Reader) *Lines { return &Lines{bufio.NewReader(in)} }
 
-// Read returns the next line, without white space around it. It returns at once when ctx ends, with its error; the line that
-// is typed then is lost, for reading cannot be interrupted. An input that ends with an empty line returns io.EOF.
+// Read returns the next line, without white space around it. It returns at once when ctx ends, with its error; the line
+// that is typed then is lost, for reading cannot be interrupted. An input that ends with an empty line returns io.EOF.
 func (l *Lines) Read(ctx context.Context) (string, error) {
 	type answer struct {
 		text string

@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// deviceProvider is an identity provider in memory with the device flow, which tells a story: each poll is answered with the next
-// of its words, an OAuth error or "token".
+// deviceProvider is an identity provider in memory with the device flow, which tells a story: each poll is answered
+// with the next of its words, an OAuth error or "token".
 type deviceProvider struct {
 	t     *testing.T
 	keys  http.Handler

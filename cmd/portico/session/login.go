@@ -111,7 +111,8 @@ func (l Login) browser(ctx context.Context, p *provider) (*Session, error) {
 	}
 }
 
-// ports are tried in this order: RFC 8252 wants providers to take any (0), and some take only those that are registered.
+// ports are tried in this order: RFC 8252 wants providers to take any (0), and some take only those that are
+// registered.
 var ports = []string{"8000", "18000", "0"}
 
 func listen(ctx context.Context) (net.Listener, error) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Logout forgets the session at a server, and makes the provider forget it if it can. It reports whether there was one. via is as
-// for Login.
+// Logout forgets the session at a server, and makes the provider forget it if it can. It reports whether there was one.
+// via is as for Login.
 func Logout(ctx context.Context, store Store, server string, via http.RoundTripper) (was bool, err error) {
 	var s *Session
 	err = store.Change(ctx, func(all *Sessions) error {
@@ -26,7 +26,8 @@ func Logout(ctx context.Context, store Store, server string, via http.RoundTripp
 	return true, nil
 }
 
-// revoke revokes the refresh token (RFC 7009). Failures are ignored: the token expires by itself, and nobody here has it any more.
+// revoke revokes the refresh token (RFC 7009). Failures are ignored: the token expires by itself, and nobody here has
+// it any more.
 func (s *Session) revoke(ctx context.Context, via http.RoundTripper) {
 	p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID}, via)
 	if err != nil || s.RefreshToken == "" {

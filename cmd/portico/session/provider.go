@@ -56,7 +56,8 @@ func loopback(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// session makes a session of a token answer after verifying its ID token. The ID token must repeat nonce unless that is "".
+// session makes a session of a token answer after verifying its ID token. The ID token must repeat nonce unless that is
+// "".
 func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce string) (*Session, error) {
 	raw, ok := token.Extra("id_token").(string)
 	if !ok {
@@ -80,7 +81,8 @@ func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce strin
 	}, nil
 }
 
-// plain returns an error of the identity provider in its own words, without the rest of the answer, which may hold tokens.
+// plain returns an error of the identity provider in its own words, without the rest of the answer, which may hold
+// tokens.
 func plain(err error) error {
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		switch {

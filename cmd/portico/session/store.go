@@ -61,7 +61,8 @@ func (s Store) Read() (Sessions, error) {
 	return all, nil
 }
 
-// private refuses a file that others can read or change: somebody else may act as the person, or have them send tokens elsewhere.
+// private refuses a file that others can read or change: somebody else may act as the person, or have them send tokens
+// elsewhere.
 func (s Store) private() error {
 	info, err := os.Stat(s.path())
 	if err != nil {

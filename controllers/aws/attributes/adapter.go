@@ -41,7 +41,8 @@ type Adapter[T external.Object] struct {
 	Find func(ctx context.Context, obj T) (id string, err error)
 	// Read reads the attributes.
 	Read func(ctx context.Context, obj T, id string) (map[string]string, error)
-	// Create plans the call that makes the resource with these attributes and tags; what it changes is added to the action.
+	// Create plans the call that makes the resource with these attributes and tags; what it changes is added to the
+	// action.
 	Create func(obj T, attributes, tags map[string]string) external.Action
 	// Set plans the calls that make these changes; at least one.
 	Set func(obj T, seen *State, changes []external.Change) []external.Action
@@ -123,7 +124,8 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	return actions, a.Rest
 }
 
-// set plans what takes longer to show by itself: else each thing that shows would make another action of what does not yet.
+// set plans what takes longer to show by itself: else each thing that shows would make another action of what does not
+// yet.
 func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []external.Action {
 	byTime := map[time.Duration][]external.Change{}
 	var actions []external.Action

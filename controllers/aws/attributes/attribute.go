@@ -34,7 +34,8 @@ func (a Attribute[T]) refusal(value string) error {
 	return a.Refuse(value)
 }
 
-// field returns the attribute for comparison. One that the service does not list has its default, or is what Unlisted says.
+// field returns the attribute for comparison. One that the service does not list has its default, or is what Unlisted
+// says.
 func (a Attribute[T]) field() external.Field[T, State] {
 	normal := func(value string) string {
 		if a.Normal == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so. That
-// EC2 accepts the call confirms nothing: only the state terminated does.
+// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so.
+// That EC2 accepts the call confirms nothing: only the state terminated does.
 func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (confirmed bool, err error) {
 	return false, i.remove(ctx, obj, seen)
 }

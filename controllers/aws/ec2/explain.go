@@ -66,7 +66,8 @@ func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
 	return explain(err)
 }
 
-// isProfile reports whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
+// isProfile reports whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by
+// a code.
 func isProfile(err error) bool {
 	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
 }

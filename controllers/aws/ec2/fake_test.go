@@ -32,9 +32,9 @@ type machine struct {
 	profile   string // the association's ID
 }
 
-// fakeEC2 behaves as EC2 does: a token launches one instance, and none when that is over; a type changes only while the machine is stopped; a volume
-// only grows, one change at a time; a protected instance is not terminated; a terminated one shows for a while. Unless it
-// is slow, changes are over at once.
+// fakeEC2 behaves as EC2 does: a token launches one instance, and none when that is over; a type changes only while the
+// machine is stopped; a volume only grows, one change at a time; a protected instance is not terminated; a terminated
+// one shows for a while. Unless it is slow, changes are over at once.
 type fakeEC2 struct {
 	mu       sync.Mutex
 	machines []*machine

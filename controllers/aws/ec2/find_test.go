@@ -199,7 +199,8 @@ func TestWhatIsTakenOverIsNotedFirst(t *testing.T) {
 	}
 }
 
-// One that was to be taken over, was never marked, and is offered to somebody else by now is let go of: there may be another.
+// One that was to be taken over, was never marked, and is offered to somebody else by now is let go of: there may be
+// another.
 func TestWhatWasNeverMarkedIsForgotten(t *testing.T) {
 	f := &fakeEC2{}
 	somebody := objectOf()

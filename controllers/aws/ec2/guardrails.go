@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// keepGuardrails holds a launch to what the spec alone does not tell: whose the image is, and the volumes that it brings along. Where
-// data must be encrypted, these are.
+// keepGuardrails holds a launch to what the spec alone does not tell: whose the image is, and the volumes that it
+// brings along. Where data must be encrypted, these are.
 func (i *instance) keepGuardrails(ctx context.Context, obj object, in *ec2.RunInstancesInput) error {
 	rules := slices.DeleteFunc(i.session.Guardrails(), func(r cloud.Ruled) bool {
 		return len(r.AllowedImageOwners) == 0 && r.MaxVolumeSizeGiB == nil && !r.RequireEncryption

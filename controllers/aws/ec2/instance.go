@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Settling is how long EC2 may deny that an instance exists which was launched, or told to terminate: the API reference of
-// both calls gives no time, and its guide to eventual consistency advises to ask for up to five minutes.
+// Settling is how long EC2 may deny that an instance exists which was launched, or told to terminate: the API reference
+// of both calls gives no time, and its guide to eventual consistency advises to ask for up to five minutes.
 const Settling = 5 * time.Minute
 
 // instance adapts EC2Instance; made for one pass.
@@ -85,8 +85,8 @@ func (i *instance) Terminated() bool { return i.terminated }
 // NextAttempt implements external.Retrier.
 func (i *instance) NextAttempt(obj *v1alpha1.EC2Instance) { obj.Status.LaunchAttempts++ }
 
-// Reserve notes where the instance will be; its ID is EC2's to give, and until it is known the tags find it. That of one that is taken
-// over is known: while new tags do not show yet, no search finds it.
+// Reserve notes where the instance will be; its ID is EC2's to give, and until it is known the tags find it. That of
+// one that is taken over is known: while new tags do not show yet, no search finds it.
 func (i *instance) Reserve(obj *v1alpha1.EC2Instance, seen *instanceState) {
 	s := &obj.Status
 	s.Region, s.AccountID = i.session.Config.Region, i.session.AccountID
@@ -129,8 +129,8 @@ func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]exter
 	return actions, storageRest
 }
 
-// checkImmutable finds what differs and can never be brought in line: an instance of an earlier life, or one that is taken
-// over, may be another machine altogether.
+// checkImmutable finds what differs and can never be brought in line: an instance of an earlier life, or one that is
+// taken over, may be another machine altogether.
 func checkImmutable(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	s, vm := &obj.Spec, &seen.vm
 	for _, fixed := range []struct{ path, want, have string }{

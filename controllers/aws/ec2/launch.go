@@ -48,7 +48,8 @@ func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
 	}
 }
 
-// recordLaunch keeps the ID of what was launched. EC2 answers a repeated call with the instance of the first, which may be over.
+// recordLaunch keeps the ID of what was launched. EC2 answers a repeated call with the instance of the first, which may
+// be over.
 func (i *instance) recordLaunch(obj *v1alpha1.EC2Instance, seen instanceState) error {
 	obj.Status.InstanceID = seen.id()
 	if !seen.ended() {
@@ -64,8 +65,8 @@ func (i *instance) recordLaunch(obj *v1alpha1.EC2Instance, seen instanceState) e
 // idempotentTerminated is EC2's word for a repeated launch whose instance is terminated.
 const idempotentTerminated = "IdempotentInstanceTerminated"
 
-// findLaunched looks for the instance of an earlier try. It was made when the spec, the image parameter or the user data were
-// others; or it is over.
+// findLaunched looks for the instance of an earlier try. It was made when the spec, the image parameter or the user
+// data were others; or it is over.
 func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, token string, over bool) error {
 	var all []instanceState
 	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) }, filter("client-token", token)); err != nil {
@@ -80,8 +81,8 @@ func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, 
 	return external.NotCreated(engine.Wait(v1alpha1.ReasonLaunchUnclear, 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
 }
 
-// launchTerminated asks for another launch to be acknowledged in place of one whose instance is over, and whose ID nobody tells
-// any more. The acknowledgement is saved, with it the next token, before that launch is made.
+// launchTerminated asks for another launch to be acknowledged in place of one whose instance is over, and whose ID
+// nobody tells any more. The acknowledgement is saved, with it the next token, before that launch is made.
 func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	if obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] != next {
@@ -92,8 +93,8 @@ func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	return engine.Wait(v1alpha1.ReasonCreating, time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
 }
 
-// token makes a repeated launch the same one. Only an acknowledged re-creation changes it, and a launch that EC2 refused:
-// it remembers the settings of that one too, and takes no others with the same token. EC2 takes 64 characters.
+// token makes a repeated launch the same one. Only an acknowledged re-creation changes it, and a launch that EC2
+// refused: it remembers the settings of that one too, and takes no others with the same token. EC2 takes 64 characters.
 func token(obj *v1alpha1.EC2Instance) string {
 	text := fmt.Sprintf("portico-%s-%d", obj.UID, obj.Status.Recreations)
 	if obj.Status.LaunchAttempts > 0 {

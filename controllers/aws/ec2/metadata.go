@@ -59,8 +59,8 @@ var metadata = call{
 	},
 }
 
-// withTokens asks for session tokens when the service is switched on, unless the owner says otherwise: a launch with the
-// service off could not.
+// withTokens asks for session tokens when the service is switched on, unless the owner says otherwise: a launch with
+// the service off could not.
 func withTokens(obj object, seen *instanceState, changes []external.Change) []external.Change {
 	have, required := metadataOf(seen), string(ec2types.HttpTokensStateRequired)
 	silent := obj.Spec.MetadataOptions == nil || obj.Spec.MetadataOptions.HTTPTokens == ""
@@ -72,8 +72,8 @@ func withTokens(obj object, seen *instanceState, changes []external.Change) []ex
 	return append(changes, external.Change{Path: tokensPath, From: string(have.HttpTokens), To: required})
 }
 
-// endpointAfter returns what the service's endpoint is after the changes. EC2 takes the other settings only of one that is
-// enabled.
+// endpointAfter returns what the service's endpoint is after the changes. EC2 takes the other settings only of one that
+// is enabled.
 func endpointAfter(seen *instanceState, changes []external.Change) ec2types.InstanceMetadataEndpointState {
 	for _, c := range changes {
 		if c.Path == endpointPath {

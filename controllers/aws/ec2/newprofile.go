@@ -19,8 +19,8 @@ type profiles interface {
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
 }
 
-// profileSettling is how long EC2 may not know an instance profile that IAM has. IAM's guide ("Changes that I make are not always
-// immediately visible") gives no time; two minutes are usual.
+// profileSettling is how long EC2 may not know an instance profile that IAM has. IAM's guide ("Changes that I make are
+// not always immediately visible") gives no time; two minutes are usual.
 const profileSettling = 5 * time.Minute
 
 // explainProfile says why EC2 does not find the instance profile, to which nothing was done: it may be too new.

@@ -49,8 +49,8 @@ func (i *instance) readMore(ctx context.Context, obj *v1alpha1.EC2Instance, seen
 	return i.addVolumes(ctx, obj, seen)
 }
 
-// find looks by ID, once that is known: in the latest listing if the look is routine, else together with others' looks of
-// the same moment. Until then it searches by tags, and by the token of a launch whose answer was lost.
+// find looks by ID, once that is known: in the latest listing if the look is routine, else together with others' looks
+// of the same moment. Until then it searches by tags, and by the token of a launch whose answer was lost.
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
 	i.terminated = false
@@ -139,8 +139,8 @@ func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner ex
 	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", external.JoinSet(ids))
 }
 
-// failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, as it does when it may not use the
-// KMS key of a volume. An acknowledged re-creation tries again.
+// failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, as it does when it may
+// not use the KMS key of a volume. An acknowledged re-creation tries again.
 func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	reason := endReason(seen)

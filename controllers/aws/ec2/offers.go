@@ -106,7 +106,8 @@ func ownImages(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) 
 	return items, nil
 }
 
-// imagePaths are where parameters that name images are looked for: those of the platform, and Amazon Linux, which AWS keeps current.
+// imagePaths are where parameters that name images are looked for: those of the platform, and Amazon Linux, which AWS
+// keeps current.
 var imagePaths = []string{"/portico/images", publicImages + "ami-amazon-linux-latest"}
 
 // imageParameters lists parameters that name images, without AWS's own where its images are not allowed.

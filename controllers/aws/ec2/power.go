@@ -114,8 +114,8 @@ func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	return pending && obj.Spec.AllowStop
 }
 
-// modifyStopped changes one attribute a call, which is all that EC2 takes. What the new type may not have is switched off
-// before it.
+// modifyStopped changes one attribute a call, which is all that EC2 takes. What the new type may not have is switched
+// off before it.
 func (i *instance) modifyStopped(seen *instanceState, changes []external.Change) []external.Action {
 	if last := len(changes) - 1; last > 0 && changes[last].Path == optimizedPath && changes[last].To == "false" {
 		changes = slices.Clone(changes)

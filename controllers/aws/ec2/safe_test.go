@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Session tokens are required again after somebody made them optional, unless the instance was adopted, its service is off, or the spec
-// says optional.
+// Session tokens are required again after somebody made them optional, unless the instance was adopted, its service is
+// off, or the spec says optional.
 func TestSessionTokensAreKeptRequired(t *testing.T) {
 	for name, row := range map[string]struct {
 		adopted  bool

@@ -29,8 +29,8 @@ type service struct {
 // ownerKey is whose an instance is by its tags, UIDs aside.
 type ownerKey struct{ cluster, kind, namespace, name string }
 
-// EC2 takes up to 200 values in all filters of a call together, and answers with up to 1,000 instances. A search by tags
-// has up to two values for each object, its namespace and its name, and some that all share.
+// EC2 takes up to 200 values in all filters of a call together, and answers with up to 1,000 instances. A search by
+// tags has up to two values for each object, its namespace and its name, and some that all share.
 const (
 	mostKeys = 90
 	page     = 1000

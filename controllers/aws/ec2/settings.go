@@ -132,7 +132,8 @@ var monitoring = call{
 	},
 }
 
-// protection costs a read of its own. It is lifted only by the word false: its removal from the spec says nothing of that.
+// protection costs a read of its own. It is lifted only by the word false: its removal from the spec says nothing of
+// that.
 var protection = call{
 	fields: []field{{
 		Path: "disableApiTermination", Sticky: true, Guard: "true",

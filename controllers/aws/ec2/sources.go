@@ -27,8 +27,8 @@ func references(s *v1alpha1.EC2InstanceSpec) []external.Reference {
 // publicImages are the parameters by which AWS itself names images of its own, which are everybody's.
 const publicImages = "/aws/service/"
 
-// admitSources lets pass what obj's namespace may read: who launches from an image or a snapshot has what is on it. Those of
-// other accounts are for their owners to share.
+// admitSources lets pass what obj's namespace may read: who launches from an image or a snapshot has what is on it.
+// Those of other accounts are for their owners to share.
 func (i *instance) admitSources(ctx context.Context, obj *v1alpha1.EC2Instance, image string) error {
 	ref := external.Reference{Kind: reference.Image, Name: image}
 	if err := reference.Narrowed(i.session, ref); err != nil {

@@ -96,7 +96,8 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 	return actions, rest
 }
 
-// volumeTooLarge returns the error of a volume that has more than is asked for, whoever made it so: EBS volumes cannot shrink.
+// volumeTooLarge returns the error of a volume that has more than is asked for, whoever made it so: EBS volumes cannot
+// shrink.
 func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
 	want, declared := declaredAt(obj, volumePath(device, "volumeSize"), device)
 	have := external.FormatInt(seen.volumes[device].Size)
@@ -124,8 +125,8 @@ func (i *instance) setDeleteOnTermination(seen *instanceState, device string, ch
 	}}
 }
 
-// modification returns the call for the changes. With another type EC2 sets what the call does not name to the type's default,
-// so that what is declared is named even if it does not differ.
+// modification returns the call for the changes. With another type EC2 sets what the call does not name to the type's
+// default, so that what is declared is named even if it does not differ.
 func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) *ec2.ModifyVolumeInput {
 	in := &ec2.ModifyVolumeInput{VolumeId: seen.volumes[device].VolumeId}
 	for _, c := range changes {

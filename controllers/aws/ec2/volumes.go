@@ -42,7 +42,8 @@ const (
 	gp3Throughput = "125"
 )
 
-// volumeFields returns the settings of one volume. What AWS calls the volume's default type or size depends on the image.
+// volumeFields returns the settings of one volume. What AWS calls the volume's default type or size depends on the
+// image.
 func volumeFields(device string) []field {
 	one := func(name string, want func(*v1alpha1.EC2BlockDevice) string, have func(*volumeState) string) field {
 		return field{

@@ -27,8 +27,8 @@ func taking(t *testing.T, f *fakeEC2, size int32, offered ...string) (*instance,
 	return a, obj
 }
 
-// The policy asks the volume itself whose it is: those that are offered with the instance are taken with it, marked before they are
-// changed, and let go with it.
+// The policy asks the volume itself whose it is: those that are offered with the instance are taken with it, marked
+// before they are changed, and let go with it.
 func TestOfferedVolumesAreTakenWithTheInstance(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := taking(t, f, 30, extra, root)

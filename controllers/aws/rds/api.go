@@ -91,7 +91,8 @@ func (s *service) readMany(ctx context.Context, identifiers []string) (map[strin
 
 const idFilter = "db-instance-id"
 
-// refusesFilter reports whether RDS takes a filter of identifiers not as it is, which of known identifiers can only be their number.
+// refusesFilter reports whether RDS takes a filter of identifiers not as it is, which of known identifiers can only be
+// their number.
 func refusesFilter(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok || !cloud.HasCode(err, "InvalidParameterValue") {
@@ -159,8 +160,8 @@ func stateOf(db *rdstypes.DBInstance) instanceState {
 	return seen
 }
 
-// readTags returns the tags of an instance or a snapshot. Answers that describe either may leave the tags out, which says nothing of
-// whether there are any.
+// readTags returns the tags of an instance or a snapshot. Answers that describe either may leave the tags out, which
+// says nothing of whether there are any.
 func (s *service) readTags(ctx context.Context, arn *string) (map[string]string, error) {
 	out, err := s.ListTagsForResource(ctx, &rds.ListTagsForResourceInput{ResourceName: arn})
 	if err != nil {

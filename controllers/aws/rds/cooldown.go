@@ -15,8 +15,9 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// storageCooldown is how long RDS takes no other change of a storage at least, also when it shows the instance as available: "Working
-// with storage for Amazon RDS DB instances" in the User Guide. It takes longer if RDS is still optimizing the storage then.
+// storageCooldown is how long RDS takes no other change of a storage at least, also when it shows the instance as
+// available: "Working with storage for Amazon RDS DB instances" in the User Guide. It takes longer if RDS is still
+// optimizing the storage then.
 const storageCooldown = 6 * time.Hour
 
 // How often it is looked whether RDS is done with the storage, and how often it is asked, if that does not show.
@@ -25,8 +26,8 @@ const (
 	optimizingRetry = 15 * time.Minute
 )
 
-// planStorage compares the settings of the storage. Its change is a call of its own, and the last one: RDS may take none of it for hours,
-// which the others do not wait for.
+// planStorage compares the settings of the storage. Its change is a call of its own, and the last one: RDS may take
+// none of it for hours, which the others do not wait for.
 func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
 	all, _ := differences(obj, seen, impatient(obj))
 	_, changes := splitStorage(all)
@@ -53,7 +54,8 @@ func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, n
 	return []external.Action{change}, nil
 }
 
-// noteStorageChange keeps when RDS was told to change the storage; of a change that waits for the maintenance window nobody knows.
+// noteStorageChange keeps when RDS was told to change the storage; of a change that waits for the maintenance window
+// nobody knows.
 func (i *instance) noteStorageChange(obj *v1alpha1.RDSInstance) {
 	obj.Status.StorageChangeTime = nil
 	if obj.Spec.ApplyImmediately {
@@ -83,8 +85,9 @@ func waitForStorage(changes []external.Change, poll time.Duration, until string)
 	return engine.Wait(v1alpha1.ReasonStorageOptimizing, poll, "the database works. Only %s waits: AWS takes no further change of the storage until %s. Portico sends it then by itself, and nothing has to be done", external.Describe(changes), until)
 }
 
-// refusesStorage reports whether RDS refused a call for its last change of the storage. It has no code of its own for that: "You can't
-// currently modify the storage of this DB instance because the previous storage change is being optimized."
+// refusesStorage reports whether RDS refused a call for its last change of the storage. It has no code of its own for
+// that: "You can't currently modify the storage of this DB instance because the previous storage change is being
+// optimized."
 func refusesStorage(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok || !cloud.HasCode(err, "InvalidParameterCombination") {

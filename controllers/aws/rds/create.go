@@ -59,8 +59,8 @@ func references(s *spec) []external.Reference {
 		external.Reference{Kind: reference.KMSKey, Name: s.MasterUserSecretKmsKeyID})
 }
 
-// ignoreExists forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the next look
-// tells; with which password, the record does.
+// ignoreExists forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the
+// next look tells; with which password, the record does.
 func ignoreExists(err error) error {
 	if cloud.HasCode(err, "DBInstanceAlreadyExists") {
 		return nil

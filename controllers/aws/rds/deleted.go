@@ -63,7 +63,8 @@ func keptDatabases(ctx context.Context, s *cloud.Session, found map[string]delet
 	return all, nil
 }
 
-// savedDatabases returns snapshots that stay until somebody deletes them, with what a new database needs to say to begin with one.
+// savedDatabases returns snapshots that stay until somebody deletes them, with what a new database needs to say to
+// begin with one.
 func savedDatabases(ctx context.Context, s *cloud.Session, found map[string]deleted.Found) (all []operatorapi.Deleted, err error) {
 	if len(found) == 0 {
 		return nil, nil

@@ -40,7 +40,8 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 	})
 }
 
-// errOptimizing is the answer to a change of the storage within six hours of the last one, also while the instance is available.
+// errOptimizing is the answer to a change of the storage within six hours of the last one, also while the instance is
+// available.
 var errOptimizing = &smithy.GenericAPIError{
 	Code:    "InvalidParameterCombination",
 	Message: "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.",
@@ -50,7 +51,8 @@ func changesStorage(in *rds.ModifyDBInstanceInput) bool {
 	return in.AllocatedStorage != nil || in.Iops != nil || in.StorageType != nil || in.StorageThroughput != nil
 }
 
-// refusesStorage: storage with provisioned operations is changed only together with them, and not while RDS optimizes it.
+// refusesStorage: storage with provisioned operations is changed only together with them, and not while RDS optimizes
+// it.
 func (f *fakeRDS) refusesStorage(in *rds.ModifyDBInstanceInput) bool {
 	if !changesStorage(in) {
 		return false

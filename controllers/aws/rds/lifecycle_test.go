@@ -38,7 +38,8 @@ func TestExtendedSupportIsForThoseWhoAskForIt(t *testing.T) {
 	}
 }
 
-// What a database has is left as it is until the spec says something: a missing line neither costs money nor leads to an upgrade.
+// What a database has is left as it is until the spec says something: a missing line neither costs money nor leads to
+// an upgrade.
 func TestExtendedSupportOfWhatIsThereIsLeftAlone(t *testing.T) {
 	const on = "open-source-rds-extended-support"
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object()

@@ -48,8 +48,8 @@ func (i *instance) takenOver(obj *v1alpha1.RDSInstance, seen *instanceState) boo
 	return i.replaced(seen) || i.Owner(obj, seen) == external.Offered
 }
 
-// replaced reports whether the record is of another database of that name: one restored from a snapshot has our tags from
-// the first, and a password of its own.
+// replaced reports whether the record is of another database of that name: one restored from a snapshot has our tags
+// from the first, and a password of its own.
 func (i *instance) replaced(seen *instanceState) bool {
 	r, is := i.creds.record, seen.resource()
 	return r.resource != "" && is != "" && r.resource != is

@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// planSettings compares all settings but those of the storage, and changes them in one call. The error is what remains afterwards.
+// planSettings compares all settings but those of the storage, and changes them in one call. The error is what remains
+// afterwards.
 func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
 	all, rest := differences(obj, seen, impatient(obj))
 	changes, storage := splitStorage(all)
@@ -36,7 +37,8 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 	return nil, nil
 }
 
-// impatient reports whether what waits for the maintenance window is asked for once more: the owner does not want to wait any longer.
+// impatient reports whether what waits for the maintenance window is asked for once more: the owner does not want to
+// wait any longer.
 func impatient(obj *v1alpha1.RDSInstance) bool {
 	return obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
 }

@@ -74,8 +74,8 @@ func versions(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) (
 	return items, nil
 }
 
-// classes lists the classes in which RDS runs the engine, the small before the large. Of a version that leaves the rest open, or is
-// left out, it is the newest.
+// classes lists the classes in which RDS runs the engine, the small before the large. Of a version that leaves the rest
+// open, or is left out, it is the newest.
 func classes(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	if q.With[engineField] == "" {
 		return nil, nil

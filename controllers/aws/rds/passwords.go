@@ -120,8 +120,8 @@ func (i *instance) confirmPassword(ctx context.Context, obj *v1alpha1.RDSInstanc
 	return nil
 }
 
-// invalidatePassword notes that the password of the record is not in force: the instance is another one, or is about to be made from
-// a snapshot, and has the password of that time.
+// invalidatePassword notes that the password of the record is not in force: the instance is another one, or is about to
+// be made from a snapshot, and has the password of that time.
 func (i *instance) invalidatePassword(ctx context.Context, obj *v1alpha1.RDSInstance) error {
 	r := i.creds.record
 	if r.password == "" {

@@ -84,7 +84,8 @@ func uri(engine string, user *url.Userinfo, host, database string) string {
 	return u.String()
 }
 
-// pendingChanges returns the changes that RDS has accepted and not made, by the spec's names. Of a password only that it changes.
+// pendingChanges returns the changes that RDS has accepted and not made, by the spec's names. Of a password only that
+// it changes.
 func pendingChanges(seen *instanceState) map[string]string {
 	p := seen.pending()
 	all := map[string]string{}
@@ -105,8 +106,8 @@ func pendingChanges(seen *instanceState) map[string]string {
 	return all
 }
 
-// beyondSettings returns the changes that wait of what no setting compares: the version, and what only AWS or a person with
-// access to it changes. Empty ones do not wait.
+// beyondSettings returns the changes that wait of what no setting compares: the version, and what only AWS or a person
+// with access to it changes. Empty ones do not wait.
 func beyondSettings(p *pending) map[string]string {
 	all := map[string]string{
 		versionPath: firstString(p.EngineVersion), "dbInstanceIdentifier": firstString(p.DBInstanceIdentifier), "engine": firstString(p.Engine),
@@ -140,8 +141,8 @@ func beyondSettings(p *pending) map[string]string {
 
 const passwordPath = "masterUserPassword"
 
-// waitsForWindow reports whether anything waits that a change at once would bring along. A password and the exports of logs
-// never wait for the maintenance window.
+// waitsForWindow reports whether anything waits that a change at once would bring along. A password and the exports of
+// logs never wait for the maintenance window.
 func waitsForWindow(seen *instanceState) bool {
 	for path := range pendingChanges(seen) {
 		if path != passwordPath && path != "enabledCloudwatchLogsExports" {
@@ -151,8 +152,8 @@ func waitsForWindow(seen *instanceState) bool {
 	return false
 }
 
-// applied returns the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner chose
-// to wait for the window.
+// applied returns the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner
+// chose to wait for the window.
 func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	s := &obj.Status
 	c := metav1.Condition{

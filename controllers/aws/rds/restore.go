@@ -56,8 +56,8 @@ func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.Res
 	return in
 }
 
-// managedFromTheStart reports whether RDS is to manage the password of what it restores: it takes that only for Oracle. The
-// password of all others is handed over when they are complete.
+// managedFromTheStart reports whether RDS is to manage the password of what it restores: it takes that only for Oracle.
+// The password of all others is handed over when they are complete.
 func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
 	return obj.Spec.ManageMasterUserPassword && family(obj.Spec.Engine) == "oracle"
 }

@@ -184,8 +184,8 @@ func fields(engine string, inForce bool) []field {
 	return all
 }
 
-// Storage autoscaling is off without room to grow. RDS switches it off by a size that is the allocated one, and then shows
-// none.
+// Storage autoscaling is off without room to grow. RDS switches it off by a size that is the allocated one, and then
+// shows none.
 const noAutoscaling = "0"
 
 func room(c *current, p *pending) string {

@@ -41,8 +41,8 @@ func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) 
 // baseline is what RDS takes at least, and gives to storage that asks for nothing.
 type baseline struct{ iops, throughput int32 }
 
-// provisioning reports whether storage of this type and size has operations of its own to ask for. That of gp3 has from a
-// size on, which depends on the engine; below it RDS refuses them. The numbers are those of "Amazon RDS DB instance
+// provisioning reports whether storage of this type and size has operations of its own to ask for. That of gp3 has from
+// a size on, which depends on the engine; below it RDS refuses them. The numbers are those of "Amazon RDS DB instance
 // storage" in the User Guide.
 func provisioning(engineName, storageType string, size int32) (least baseline, provisions bool) {
 	switch storageType {

@@ -13,8 +13,8 @@ import (
 
 const versionPath = "engineVersion"
 
-// planVersion compares the version that runs, or will after the maintenance window, with the one asked for. A WaitError says
-// why the one asked for cannot be had.
+// planVersion compares the version that runs, or will after the maintenance window, with the one asked for. A WaitError
+// says why the one asked for cannot be had.
 func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, error) {
 	s := &obj.Spec
 	want := s.EngineVersion
@@ -62,8 +62,8 @@ func compare(a, b string) int {
 	return 0
 }
 
-// major returns the part of a version that only a major upgrade changes: two parts of MySQL's, MariaDB's and of PostgreSQL's
-// before 10, one of all others'.
+// major returns the part of a version that only a major upgrade changes: two parts of MySQL's, MariaDB's and of
+// PostgreSQL's before 10, one of all others'.
 func major(engineName, version string) string {
 	all := parts(version)
 	count := 1

@@ -29,7 +29,8 @@ func keyARN(s *cloud.Session, name string) string {
 	return s.ARN("kms", "key/"+name)
 }
 
-// taggedKey returns the ARN by which a key's tags are found; empty for an alias, which can be turned to another key at any time.
+// taggedKey returns the ARN by which a key's tags are found; empty for an alias, which can be turned to another key at
+// any time.
 func taggedKey(s *cloud.Session, name string) string {
 	if isAlias(name) {
 		return ""
@@ -39,7 +40,8 @@ func taggedKey(s *cloud.Session, name string) string {
 
 func isARN(name string) bool { return strings.HasPrefix(name, "arn:") }
 
-// profileName returns the name of an instance profile of the session's account: it is unique, whatever path the ARN has.
+// profileName returns the name of an instance profile of the session's account: it is unique, whatever path the ARN
+// has.
 func profileName(s *cloud.Session, name string) string {
 	if rest, ours := strings.CutPrefix(name, "arn:"+s.Partition+":iam::"+s.AccountID+":instance-profile/"); ours {
 		return rest[strings.LastIndexByte(rest, '/')+1:]

@@ -200,8 +200,8 @@ func (c *Checker) Admit(ctx context.Context, obj client.Object, references []ext
 	return Refuse(c.session, obj, open)
 }
 
-// Refuse says that obj's namespace may not use these, and who can change that. It says the same of what there is not: nobody learns
-// here what another team has.
+// Refuse says that obj's namespace may not use these, and who can change that. It says the same of what there is not:
+// nobody learns here what another team has.
 func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) error {
 	var names, lists []string
 	for _, r := range refused {
@@ -230,7 +230,8 @@ func NoProfile(nameOrARN string) error {
 	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
 }
 
-// RefuseSnapshot says that obj may not be made from a snapshot, of which there may be none: whoever reads one has its data.
+// RefuseSnapshot says that obj may not be made from a snapshot, of which there may be none: whoever reads one has its
+// data.
 func RefuseSnapshot(obj client.Object, snapshot string) error {
 	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "there is no snapshot %s of this namespace; nothing was created. Correct the name; or ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
 		snapshot, cloud.TagNamespace, obj.GetNamespace(), cloud.TagAdopt, obj.GetNamespace(), obj.GetName())

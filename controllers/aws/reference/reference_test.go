@@ -279,7 +279,8 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 	}
 }
 
-// A server that is not AWS may know no tags of others: then the lists alone say what may be named, and nothing fails for it.
+// A server that is not AWS may know no tags of others: then the lists alone say what may be named, and nothing fails
+// for it.
 func TestWithoutTheTaggingAPIListsDecide(t *testing.T) {
 	listed := v1alpha1.AWSRules{AllowedDeadLetterQueues: []string{sqsARN + "theirs"}}
 	for name, row := range map[string]struct {

@@ -28,7 +28,8 @@ const Settling = 2 * time.Minute
 // bucketState is what AWS has of one bucket.
 type bucketState struct {
 	tags map[string]string
-	// config holds the features that were read, by path: those declared or managed, and in audits those with safe values.
+	// config holds the features that were read, by path: those declared or managed, and in audits those with safe
+	// values.
 	config map[string]any
 }
 
@@ -111,8 +112,8 @@ func (b bucket) targetOf(name string) target {
 	return t
 }
 
-// Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed; in audits also
-// what is to be safe.
+// Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed; in
+// audits also what is to be safe.
 func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketState, error) {
 	tags, err := b.tags(ctx, obj)
 	if cloud.IsNotFound(err) {
@@ -137,8 +138,8 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 	return seen, nil
 }
 
-// Owner reads ownership off the tags. What was made for obj and has no tags at all is taken like what an earlier object left: the note of
-// it is saved before anything is written. When obj goes, it goes too.
+// Owner reads ownership off the tags. What was made for obj and has no tags at all is taken like what an earlier object
+// left: the note of it is saved before anything is written. When obj goes, it goes too.
 func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner {
 	switch made := obj.Status.CreatedUnmarked && len(seen.tags) == 0; {
 	case made && obj.DeletionTimestamp.IsZero():

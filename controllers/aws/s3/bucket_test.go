@@ -273,7 +273,8 @@ func TestDeclaredEncryptionIsSentWhereNoneIsSet(t *testing.T) {
 	}
 }
 
-// S3 may return a maxAgeSeconds of 0, or leave it out: neither is a difference, and what is declared is sent with the next rule that is one.
+// S3 may return a maxAgeSeconds of 0, or leave it out: neither is a difference, and what is declared is sent with the
+// next rule that is one.
 func TestAZeroMaxAgeSettlesReturnedOrLeftOut(t *testing.T) {
 	for _, returned := range []*int32{nil, aws.Int32(0)} {
 		b := object()

@@ -19,7 +19,8 @@ const oldest = "us-east-1"
 // tagless are the answers of regions, and of servers that are not AWS, that create no bucket with tags.
 var tagless = []string{"UnsupportedArgument", "MalformedXML", "InvalidArgument"}
 
-// create makes the bucket with its tags in one call, so that no bucket of ours is ever without; where that is refused, without them.
+// create makes the bucket with its tags in one call, so that no bucket of ours is ever without; where that is refused,
+// without them.
 func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 	return external.Action{
 		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
@@ -79,8 +80,9 @@ func (b bucket) creation(t target, tags map[string]string) *s3.CreateBucketInput
 	return in
 }
 
-// isNew reports whether the bucket that S3 has just answered 200 for was made by that call. In the oldest region it may have been there:
-// only a server that refuses to create it once more would have refused then, too. AWS itself takes tags there, which tell as much.
+// isNew reports whether the bucket that S3 has just answered 200 for was made by that call. In the oldest region it may
+// have been there: only a server that refuses to create it once more would have refused then, too. AWS itself takes
+// tags there, which tell as much.
 func (b bucket) isNew(ctx context.Context, t target, marked bool) bool {
 	if b.session.Config.Region != oldest {
 		return true

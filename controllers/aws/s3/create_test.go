@@ -75,7 +75,8 @@ func TestWhatWasMadeAndNotMarkedGoesWithItsObject(t *testing.T) {
 	}
 }
 
-// Before anything is written to a bucket without tags, the note that it is ours is saved, and the namespace looked up once more.
+// Before anything is written to a bucket without tags, the note that it is ours is saved, and the namespace looked up
+// once more.
 func TestTheNoteIsSavedBeforeTheMarks(t *testing.T) {
 	f, b := &fakeS3{ignores: true}, object()
 	var saved []bool
@@ -94,7 +95,8 @@ func TestTheNoteIsSavedBeforeTheMarks(t *testing.T) {
 	}
 }
 
-// Somebody makes the bucket between our look and our call. What S3 answers then proves nothing, and the bucket is left alone.
+// Somebody makes the bucket between our look and our call. What S3 answers then proves nothing, and the bucket is left
+// alone.
 func TestABucketThatWasThereIsNotTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		region, endpoint string
@@ -154,7 +156,8 @@ func TestAStatedAccountIsNoOwner(t *testing.T) {
 	}
 }
 
-// MinIO says of a bucket that there is not what it says of one without tags. It is made all the same, and not called another's.
+// MinIO says of a bucket that there is not what it says of one without tags. It is made all the same, and not called
+// another's.
 func TestABucketThatIsNotThereIsNotOneWithoutTags(t *testing.T) {
 	for name, f := range map[string]*fakeS3{"it is not there": {}, "no versioning is known": {exists: true, lacks: "GetBucketVersioning"}} {
 		f.tagsAnyName = true

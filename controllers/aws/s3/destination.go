@@ -33,8 +33,8 @@ func receiversFor(session *cloud.Session) receivers {
 // destinations are what this pass knows of those who are to be notified.
 type destinations struct {
 	own []notification
-	// hopedFor are those that S3 would refuse to add now: the receiver is not there yet, or does not let the bucket send
-	// yet. Those that S3 has stay: in a restored cluster every object is about to come, and messages go on.
+	// hopedFor are those that S3 would refuse to add now: the receiver is not there yet, or does not let the bucket
+	// send yet. Those that S3 has stay: in a restored cluster every object is about to come, and messages go on.
 	hopedFor []notification
 	rest     error // what is waited for
 }

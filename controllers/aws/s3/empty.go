@@ -24,8 +24,8 @@ const batches = 10
 // version is an object, an older version of one, or a delete marker.
 type version struct{ key, id string }
 
-// empty removes objects, versions and delete markers, as many as one pass may. Only what is not listed any more counts as
-// removed: S3 answers for a key that it does not have as for one that it has deleted.
+// empty removes objects, versions and delete markers, as many as one pass may. Only what is not listed any more counts
+// as removed: S3 answers for a key that it does not have as for one that it has deleted.
 func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) error {
 	left, err := t.versions(ctx)
 	if err != nil {
@@ -94,7 +94,8 @@ func (t target) versions(ctx context.Context) ([]version, error) {
 	return all, nil
 }
 
-// remove deletes the versions: in one call those whose keys XML can carry, and one by one the others, up to the first that is refused.
+// remove deletes the versions: in one call those whose keys XML can carry, and one by one the others, up to the first
+// that is refused.
 func (t target) remove(ctx context.Context, all []version) error {
 	var ids []s3types.ObjectIdentifier
 	var refused []s3types.Error

@@ -203,8 +203,8 @@ func (f *fakeS3) UntagResource(_ context.Context, in *s3control.UntagResourceInp
 	})
 }
 
-// ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot carry arrives as
-// another one, unless keys are to be encoded and the server does that.
+// ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot carry arrives
+// as another one, unless keys are to be encoded and the server does that.
 func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput, _ ...opt) (*s3.ListObjectVersionsOutput, error) {
 	out := &s3.ListObjectVersionsOutput{}
 	if !f.plain {

@@ -51,8 +51,8 @@ func (f feature) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
 // without are the answers of servers that are not AWS and do not have a feature.
 var without = []string{"NotImplemented", "MethodNotAllowed"}
 
-// observe reads the feature if it is wanted, or an audit compares it. What a server does not have at all is safe from nobody, and nothing
-// of it is left there: it is no reason to fail, unless it is declared.
+// observe reads the feature if it is wanted, or an audit compares it. What a server does not have at all is safe from
+// nobody, and nothing of it is left there: it is no reason to fail, unless it is declared.
 func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
 	wanted := f.wanted(obj)
 	if !wanted && !f.audited(ctx, obj) {
@@ -85,8 +85,8 @@ type typedFeature[V any] struct {
 	path string
 	// paths that the spec declares: path itself, or members of it; none means unmanaged, but for what is safe.
 	paths func(*v1alpha1.S3BucketSpec) []string
-	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now or kept safe, else what
-	// is. It is called only if some path is declared, ours or kept safe.
+	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now or kept safe,
+	// else what is. It is called only if some path is declared, ours or kept safe.
 	want func(spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
 	// wantAt is want of a feature that has no members, and depends on what the pass has found.
 	wantAt func(t target, spec *v1alpha1.S3BucketSpec, have V) V

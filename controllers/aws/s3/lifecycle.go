@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// lifecycleRules are compared in the spec's own terms: what AWS has is read back into the API's types. foreign counts what
-// those cannot say, so that a rule changed to something we do not know still differs.
+// lifecycleRules are compared in the spec's own terms: what AWS has is read back into the API's types. foreign counts
+// what those cannot say, so that a rule changed to something we do not know still differs.
 type lifecycleRules struct {
 	Rules   []v1alpha1.S3LifecycleRule `json:"rules,omitempty"`
 	Foreign int                        `json:"foreign,omitempty"`

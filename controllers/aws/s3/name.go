@@ -24,8 +24,9 @@ func given(obj *v1alpha1.S3Bucket) string {
 	return cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.BucketName), obj.Spec.BucketName)
 }
 
-// tags returns those of obj's bucket. Where Portico picks the name and there is no such bucket yet, one of the name that earlier versions picked is obj's,
-// too: whoever retained it, keeps it or restores a cluster is not to get an empty one beside it.
+// tags returns those of obj's bucket. Where Portico picks the name and there is no such bucket yet, one of the name
+// that earlier versions picked is obj's, too: whoever retained it, keeps it or restores a cluster is not to get an
+// empty one beside it.
 func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]string, error) {
 	tags, err := b.target(obj).tags(ctx)
 	if !cloud.IsNotFound(err) || given(obj) != "" {

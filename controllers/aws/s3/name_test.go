@@ -57,7 +57,8 @@ func reasonOf(err error) string {
 	return wait.Reason
 }
 
-// A bucket that an earlier version made under another name is found by an object that knows of none: no other one is made.
+// A bucket that an earlier version made under another name is found by an object that knows of none: no other one is
+// made.
 func TestABucketOfBeforeIsFoundByItsName(t *testing.T) {
 	ours := adapter(nil).session.Identity.OwnershipTags(object())
 	foreign := map[string]string{"made-by": "hand"}

@@ -83,8 +83,8 @@ var notifications = typedFeature[notified]{
 	text:  func(v notified) string { return external.JSON(v) },
 }
 
-// notTaken returns what the bucket waits for if S3 has tried its queues and topics and one refuses the bucket, else nil.
-// The spec is right then, and S3 does not say which one it is.
+// notTaken returns what the bucket waits for if S3 has tried its queues and topics and one refuses the bucket, else
+// nil. The spec is right then, and S3 does not say which one it is.
 func notTaken(v notified, err error) error {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || answer.ErrorCode() != "InvalidArgument" ||

@@ -18,7 +18,8 @@ func isKept(code string) bool {
 	return slices.Contains([]string{"AccessDenied", "MethodNotAllowed", "InvalidRequest"}, code)
 }
 
-// deleteErrors returns the error of objects that S3 did not delete; nil: of none. It names one that somebody has to see to, if there is one.
+// deleteErrors returns the error of objects that S3 did not delete; nil: of none. It names one that somebody has to see
+// to, if there is one.
 func deleteErrors(errs []s3types.Error) error {
 	if len(errs) == 0 {
 		return nil

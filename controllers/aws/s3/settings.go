@@ -51,8 +51,8 @@ var versioning = typedFeature[string]{
 
 const bucketKeyPath = "encryption.bucketKeyEnabled"
 
-// sse is encryption as S3 reports it, without an algorithm where none is set: AWS always has one, other makers' servers need not. blocked is
-// carried through: it is part of what one call replaces, and not ours.
+// sse is encryption as S3 reports it, without an algorithm where none is set: AWS always has one, other makers' servers
+// need not. blocked is carried through: it is part of what one call replaces, and not ours.
 type sse struct {
 	algorithm, key string
 	bucketKey      bool

@@ -12,7 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// at runs one pass, of a deletion if the object is being deleted, so long after the clock's start, and returns its reason.
+// at runs one pass, of a deletion if the object is being deleted, so long after the clock's start, and returns its
+// reason.
 func at(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, d time.Duration) string {
 	t.Helper()
 	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
@@ -36,7 +37,8 @@ func at(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, d time.Duration) string {
 	return ""
 }
 
-// S3 may deny for two minutes that a bucket exists which it has made: neither its deletion nor another look takes it for gone.
+// S3 may deny for two minutes that a bucket exists which it has made: neither its deletion nor another look takes it
+// for gone.
 func TestABucketThatS3DeniesIsGoneAfterTwoMinutesOnly(t *testing.T) {
 	const wait = 2 * time.Minute
 	for name, deleting := range map[string]bool{"a look": false, "the deletion": true} {

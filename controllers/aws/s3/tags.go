@@ -14,9 +14,10 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// tagging tells which buckets take tags from S3 Control only, as those with attribute-based access control do. For all others S3's own call comes
-// first: it is one call for any change and needs no second host. Regions, partitions and other makers' servers lack S3 Control in so many ways
-// (MethodNotAllowed, AccessDenied, 404, no such host) that calling it first could not tell its absence from a fault.
+// tagging tells which buckets take tags from S3 Control only, as those with attribute-based access control do. For all
+// others S3's own call comes first: it is one call for any change and needs no second host. Regions, partitions and
+// other makers' servers lack S3 Control in so many ways (MethodNotAllowed, AccessDenied, 404, no such host) that
+// calling it first could not tell its absence from a fault.
 type tagging struct {
 	byControl sync.Map // names of buckets
 }
@@ -33,7 +34,8 @@ func controlFor(session *cloud.Session) *s3control.Client {
 	})
 }
 
-// oneHost leaves the account, which AWS has in the name of the host, to the header x-amz-account-id: a custom endpoint has no DNS name per account.
+// oneHost leaves the account, which AWS has in the name of the host, to the header x-amz-account-id: a custom endpoint
+// has no DNS name per account.
 type oneHost struct{ s3control.EndpointResolverV2 }
 
 func (h oneHost) ResolveEndpoint(ctx context.Context, params s3control.EndpointParameters) (smithyendpoints.Endpoint, error) {
@@ -53,8 +55,8 @@ func (t target) tags(ctx context.Context) (map[string]string, error) {
 	return cloud.TagMap(out.TagSet, func(t s3types.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
-// absence returns the error of a server that says of a bucket that there is none, where saying that it has no tags does not tell: MinIO
-// says that of any name.
+// absence returns the error of a server that says of a bucket that there is none, where saying that it has no tags does
+// not tell: MinIO says that of any name.
 func (t target) absence(ctx context.Context) error {
 	if !t.ownEndpoint {
 		return nil
@@ -66,8 +68,9 @@ func (t target) absence(ctx context.Context) error {
 	return nil // it is there, or the server knows no versioning and this tells nothing
 }
 
-// refusals are the codes with which S3 may refuse to tag a bucket that has attribute-based access control on: the first was seen, the others are
-// what it answers to calls that do not fit a bucket. Other reasons to refuse have them too, and then S3 Control refuses as well.
+// refusals are the codes with which S3 may refuse to tag a bucket that has attribute-based access control on: the first
+// was seen, the others are what it answers to calls that do not fit a bucket. Other reasons to refuse have them too,
+// and then S3 Control refuses as well.
 var refusals = []string{"BadRequest", "InvalidRequest", "MethodNotAllowed"}
 
 // changeTags brings change about in a bucket that has the tags have.

@@ -19,8 +19,8 @@ func tagCalls(f *fakeS3, n int) string {
 	}), " ")
 }
 
-// With attribute-based access control on, S3 takes tags by S3 Control alone: they are repaired, changed and removed by it, and only the first
-// change of a bucket finds that out.
+// With attribute-based access control on, S3 takes tags by S3 Control alone: they are repaired, changed and removed by
+// it, and only the first change of a bucket finds that out.
 func TestTagsOfABucketWithABAC(t *testing.T) {
 	f, b := &fakeS3{}, object()
 	a := adapter(f)
@@ -122,7 +122,8 @@ func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
 	}
 }
 
-// The command that restores lost marks keeps the tags of others, and goes where the tags are written, as whoever owns the bucket there.
+// The command that restores lost marks keeps the tags of others, and goes where the tags are written, as whoever owns
+// the bucket there.
 func TestTheCommandThatRestoresMarks(t *testing.T) {
 	marks := cloud.TagText(adapter(nil).session.Identity.OwnershipTags(object()))
 	const elsewhere = "https://minio.example.com:9000"

@@ -15,8 +15,8 @@ import (
 
 var errLost = errors.New("EOF")
 
-// fakeSNS is one topic's worth of SNS, as AWS answers: a creation that refuses other tags, a policy of its own, idempotent
-// subscriptions.
+// fakeSNS is one topic's worth of SNS, as AWS answers: a creation that refuses other tags, a policy of its own,
+// idempotent subscriptions.
 type fakeSNS struct {
 	exists        bool
 	tags          map[string]string

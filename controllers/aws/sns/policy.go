@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// defaultPolicy returns the policy that SNS gives a new topic: its account may use it. There is no call to go back to it.
+// defaultPolicy returns the policy that SNS gives a new topic: its account may use it. There is no call to go back to
+// it.
 func defaultPolicy(arn, account string) string {
 	return fmt.Sprintf(`{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":%q,"Condition":{"StringEquals":{"AWS:SourceOwner":%q}}}]}`, arn, account)
 }

@@ -16,8 +16,8 @@ import (
 
 type attribute = attributes.Attribute[*v1alpha1.SQSQueue]
 
-// queueAttributes have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is beside them: its ARN is known
-// to the pass alone.
+// queueAttributes have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is beside them: its ARN
+// is known to the pass alone.
 var queueAttributes = []attribute{
 	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
 	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
@@ -51,8 +51,8 @@ const (
 	managedEncryption = "SqsManagedSseEnabled"
 )
 
-// all returns the attributes of a queue. A server that is not AWS and does not say whether it encrypts does not: where that is asked
-// for it is sent, and told if it does not show.
+// all returns the attributes of a queue. A server that is not AWS and does not say whether it encrypts does not: where
+// that is asked for it is sent, and told if it does not show.
 func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
 	attributes := slices.Clone(queueAttributes)
 	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil && *enabled {
@@ -103,8 +103,8 @@ func oneEncryption(set map[string]string) {
 	}
 }
 
-// references returns what the attributes have the queue refer to that it did not before: a KMS key, and a dead-letter queue by
-// its ARN. Whoever names another team's puts messages into it. One by targetRef is of the object's namespace.
+// references returns what the attributes have the queue refer to that it did not before: a KMS key, and a dead-letter
+// queue by its ARN. Whoever names another team's puts messages into it. One by targetRef is of the object's namespace.
 func (q *queue) references(obj *v1alpha1.SQSQueue, set, have map[string]string) []external.Reference {
 	refs := reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]})
 	if dlq := obj.Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef == nil && set[redrivePolicy] != "" {

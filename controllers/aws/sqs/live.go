@@ -20,8 +20,8 @@ var counts = map[string]sqstypes.QueueAttributeName{
 	"messagesDelayed":  sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed,
 }
 
-// ReadLive counts the messages: those to be had, those that somebody has and has not deleted yet, and those that wait for
-// their delay to end.
+// ReadLive counts the messages: those to be had, those that somebody has and has not deleted yet, and those that wait
+// for their delay to end.
 func (q *queue) ReadLive(ctx context.Context, obj *v1alpha1.SQSQueue) (map[string]string, error) {
 	if obj.Status.QueueURL == "" {
 		return nil, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Messages put into a queue of another team's are as good as sent by it. What a queue has already is not asked about again.
+// Messages put into a queue of another team's are as good as sent by it. What a queue has already is not asked about
+// again.
 func TestADeadLetterQueueIsNamedByItsARN(t *testing.T) {
 	const dead, theirs = "arn:aws:sqs:eu-west-1:111122223333:dead", "arn:aws:sqs:eu-west-1:111122223333:theirs"
 	f := &fakeSQS{}

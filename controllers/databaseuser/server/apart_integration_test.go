@@ -77,7 +77,8 @@ func TestWhatIsNotConnectedTo(t *testing.T) {
 	})
 }
 
-// Members of rds_iam sign in by tokens only, and so do members of members: the master user must not become one, or Portico locks it out.
+// Members of rds_iam sign in by tokens only, and so do members of members: the master user must not become one, or
+// Portico locks it out.
 func TestIAMLocksOutNobody(t *testing.T) {
 	w := newWorld(t, postgres)
 	if version, err := w.server.Version(t.Context()); err != nil || version >= 160000 {
@@ -157,7 +158,8 @@ func TestAnAccountThatOwnsThingsElsewhere(t *testing.T) {
 	other.must(other.target, "DROP TABLE elsewhere")
 }
 
-// An application makes a function that fits a call of ours better than the system's own. It would run as the master user.
+// An application makes a function that fits a call of ours better than the system's own. It would run as the master
+// user.
 func TestFunctionsOfApplicationsAreNotCalled(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)
@@ -180,7 +182,8 @@ func TestFunctionsOfApplicationsAreNotCalled(t *testing.T) {
 	}
 }
 
-// A function that runs as its owner does not become one that runs as the master user, when that takes over what an application has made.
+// A function that runs as its owner does not become one that runs as the master user, when that takes over what an
+// application has made.
 func TestFunctionsOfApplicationsDoNotBecomeTheMasters(t *testing.T) {
 	for name, change := range map[string]func(*world, Account) error{
 		"less access": func(w *world, a Account) error {
@@ -226,7 +229,8 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	})
 }
 
-// A schema of a user's or an account's name, which another application has made, is not looked in for the names that the user means.
+// A schema of a user's or an account's name, which another application has made, is not looked in for the names that
+// the user means.
 func TestSchemasOfOthersAreNotLookedIn(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)

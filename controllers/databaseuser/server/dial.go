@@ -31,7 +31,8 @@ const (
 
 // Dialer connects to databases, by TLS only.
 type Dialer struct {
-	// CAFile has the certificates of the authorities that sign the databases' own: of RDS its bundle. It is read for every connection.
+	// CAFile has the certificates of the authorities that sign the databases' own: of RDS its bundle. It is read for
+	// every connection.
 	CAFile string
 	// Loopback lets connections go to this machine, where only a simulated database is.
 	Loopback bool

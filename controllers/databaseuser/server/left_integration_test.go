@@ -18,8 +18,9 @@ var leaving = map[string]func(*world, Account) error{
 	"dropped": func(w *world, a Account) error { return w.drop(a) },
 }
 
-// ANALYZE computes the expressions of indexes as the table's owner, and autovacuum does it by itself: a function that was put in there must not
-// run as the master user. PostgreSQL looks at a function's volatility when the index is made, and not when it is replaced.
+// ANALYZE computes the expressions of indexes as the table's owner, and autovacuum does it by itself: a function that
+// was put in there must not run as the master user. PostgreSQL looks at a function's volatility when the index is made,
+// and not when it is replaced.
 func TestIndexesOfApplicationsDoNotRunAsTheMaster(t *testing.T) {
 	for name, leave := range leaving {
 		w := newWorld(t, postgres)
@@ -87,7 +88,8 @@ func TestTheRoleOfWhatIsLeftMayDoNothing(t *testing.T) {
 	}
 }
 
-// What an application has given to its users, to everybody or to its account does not outlive an access that becomes less.
+// What an application has given to its users, to everybody or to its account does not outlive an access that becomes
+// less.
 func TestRightsThatApplicationsGaveEnd(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)

@@ -57,7 +57,8 @@ func TestALockDoesNotKeepRights(t *testing.T) {
 	w.must(app, "SELECT * FROM made")
 }
 
-// Whoever changes its own password and does not commit locks its own role: passwords are replaced and end, and the account is dropped all the same.
+// Whoever changes its own password and does not commit locks its own role: passwords are replaced and end, and the
+// account is dropped all the same.
 func TestALockOfItsOwnRoleHoldsUpNothing(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessRead)

@@ -16,7 +16,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// mysqlServer is a connection to MySQL or MariaDB. The master user of RDS has no SUPER: it may make users and give rights that it has itself.
+// mysqlServer is a connection to MySQL or MariaDB. The master user of RDS has no SUPER: it may make users and give
+// rights that it has itself.
 type mysqlServer struct {
 	pool    *sql.DB
 	conn    *sql.Conn

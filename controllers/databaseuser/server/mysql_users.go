@@ -12,7 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// mysqlRights are the rights to the database, by access. MySQL knows no owner of a table: who may make tables may alter and drop all of them.
+// mysqlRights are the rights to the database, by access. MySQL knows no owner of a table: who may make tables may alter
+// and drop all of them.
 var mysqlRights = map[v1alpha1.BindingAccess][]string{
 	v1alpha1.AccessRead:  {"SELECT", "SHOW VIEW"},
 	v1alpha1.AccessWrite: {"INSERT", "UPDATE", "DELETE"},
@@ -55,7 +56,8 @@ func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, 
 	return found, nil
 }
 
-// own refuses an account of which one user is not ours. Where there is no place for a mark, that it was not there before tells.
+// own refuses an account of which one user is not ours. Where there is no place for a mark, that it was not there
+// before tells.
 func (m *mysqlServer) own(ctx context.Context, a Account) (map[string]string, error) {
 	found, err := m.users(ctx, a)
 	if err != nil {
@@ -126,8 +128,9 @@ func explainPlugin(err error) error {
 	return err
 }
 
-// identified returns the clause with a password. MariaDB takes what it keeps of it, so that its logs never have more. MySQL gets the
-// password itself, by TLS, and writes no more than what it keeps of it to its logs; which sort of hash it takes depends on its settings.
+// identified returns the clause with a password. MariaDB takes what it keeps of it, so that its logs never have more.
+// MySQL gets the password itself, by TLS, and writes no more than what it keeps of it to its logs; which sort of hash
+// it takes depends on its settings.
 func identified(d dialect, password Password) string {
 	if d.mariadb {
 		return " IDENTIFIED VIA mysql_native_password USING " + mysqlLiteral(nativeHash(password))

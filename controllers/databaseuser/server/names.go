@@ -21,8 +21,8 @@ const (
 	turns      = "_a" // what a user of an account has behind the account's name
 )
 
-// Name returns the name of an object's account: of its own name as much as there is room for, and a hash of both names. It has
-// letters, digits and underscores only.
+// Name returns the name of an object's account: of its own name as much as there is room for, and a hash of both names.
+// It has letters, digits and underscores only.
 func Name(engineName, namespace, name string) string {
 	longest := longestMySQL
 	if engineName == postgres {
@@ -42,7 +42,8 @@ func Name(engineName, namespace, name string) string {
 // Mark returns what the account of an object carries in the database, where there is a place for it.
 func Mark(namespace, name string) string { return markPrefix + namespace + "/" + name }
 
-// mark returns what the account's users carry: whose they are, and how they sign in, because one sort does not become the other.
+// mark returns what the account's users carry: whose they are, and how they sign in, because one sort does not become
+// the other.
 func (a Account) mark() string { return a.Mark + authenticationField + a.authentication() }
 
 const authenticationField = " authentication="

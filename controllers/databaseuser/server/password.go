@@ -19,8 +19,8 @@ const (
 	scramSalt       = 16
 )
 
-// scramVerifier returns what PostgreSQL keeps of a password: whoever reads the statement, in a log for instance, cannot sign in with it.
-// Ours have letters, digits, - and _ only, which SASLprep leaves as they are.
+// scramVerifier returns what PostgreSQL keeps of a password: whoever reads the statement, in a log for instance, cannot
+// sign in with it. Ours have letters, digits, - and _ only, which SASLprep leaves as they are.
 func scramVerifier(secret Password) (string, error) {
 	salt := make([]byte, scramSalt)
 	if _, err := rand.Read(salt); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// postgresServer is a connection to PostgreSQL. The master user of RDS is no superuser: it has CREATEROLE and CREATEDB, and from
-// PostgreSQL 16 on that gives it rights in those roles only that it made.
+// postgresServer is a connection to PostgreSQL. The master user of RDS is no superuser: it has CREATEROLE and CREATEDB,
+// and from PostgreSQL 16 on that gives it rights in those roles only that it made.
 type postgresServer struct {
 	conn   *pgx.Conn
 	dialer Dialer
@@ -83,8 +83,8 @@ func noDatabase(name string) error {
 	return engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance has no database %q; make it as the master user, or set dbName of a new RDSInstance", name)
 }
 
-// postgresConfig takes nothing from the environment, and no second try without TLS. Names are looked up in the system's schema only: an
-// application may have made functions and operators of any name, which would run as the master user.
+// postgresConfig takes nothing from the environment, and no second try without TLS. Names are looked up in the system's
+// schema only: an application may have made functions and operators of any name, which would run as the master user.
 func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig("host=database sslmode=disable passfile='' target_session_attrs=any")
 	if err != nil {

@@ -35,7 +35,8 @@ func (p *postgresServer) Drop(ctx context.Context, a Account) error {
 	return p.inTransaction(ctx, func() error { return p.dropRoles(ctx, left) })
 }
 
-// left returns the account's roles that are left, the users first. A role that is not ours, or that is gone, is none of them.
+// left returns the account's roles that are left, the users first. A role that is not ours, or that is gone, is none of
+// them.
 func (p *postgresServer) left(ctx context.Context, a Account) (left []string, err error) {
 	found, err := p.roles(ctx, a.Name, a.names())
 	for _, name := range append(a.both(), a.Name) {
@@ -69,7 +70,8 @@ func (p *postgresServer) databases(ctx context.Context, roles []string) ([]strin
 	return all, p.failed("look where the user has anything", err)
 }
 
-// emptyIn gives what the roles own in a database to the role of what is left, and only then takes away what DROP OWNED takes: rights are left.
+// emptyIn gives what the roles own in a database to the role of what is left, and only then takes away what DROP OWNED
+// takes: rights are left.
 func (p *postgresServer) emptyIn(ctx context.Context, database string, roles []string) error {
 	in := p
 	if database != p.target.Database {

@@ -15,8 +15,8 @@ import (
 // refusedRetry is how soon what a database refused is tried again: a lock that an application holds goes.
 const refusedRetry = time.Minute
 
-// iamRole is RDS's own: its members sign in by tokens, and by them only. Whoever is a member of a member is one, too, so that the master
-// user must never become a member of a user of ours that is in it.
+// iamRole is RDS's own: its members sign in by tokens, and by them only. Whoever is a member of a member is one, too,
+// so that the master user must never become a member of a user of ours that is in it.
 const iamRole = "rds_iam"
 
 // Ensure implements Server.
@@ -39,14 +39,15 @@ func (p *postgresServer) Ensure(ctx context.Context, a Account) (done []string, 
 	return done, err
 }
 
-// createGroup returns the statements that make the role which has the rights and owns what applications make. The master user becomes a
-// member, so that it can give others rights to that, and take it over.
+// createGroup returns the statements that make the role which has the rights and owns what applications make. The
+// master user becomes a member, so that it can give others rights to that, and take it over.
 func createGroup(a Account) []string {
 	group := identifier(a.Name)
 	return []string{"CREATE ROLE " + group + " NOLOGIN", "GRANT " + group + " TO CURRENT_USER"}
 }
 
-// createLogin returns the statements that make a user. Without a password nobody may sign in as it yet. It acts as the group from its first statement on.
+// createLogin returns the statements that make a user. Without a password nobody may sign in as it yet. It acts as the
+// group from its first statement on.
 func createLogin(a Account, login string) []string {
 	user := identifier(login)
 	all := []string{"CREATE ROLE " + user + " NOLOGIN", actAs(a, user)}
@@ -56,8 +57,9 @@ func createLogin(a Account, login string) []string {
 	return all
 }
 
-// settings returns the statements that a user acts as the group and looks for names in the schema public. By PostgreSQL's default it would look in one
-// of its own name first, which anybody who may make schemas can make. Another path than that stays.
+// settings returns the statements that a user acts as the group and looks for names in the schema public. By
+// PostgreSQL's default it would look in one of its own name first, which anybody who may make schemas can make. Another
+// path than that stays.
 func settings(a Account, r role, login string) (statements []string) {
 	if !r.acts {
 		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET role = "+literal(a.Name))
@@ -168,14 +170,14 @@ func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account
 	return all, p.failed("look for other users", err)
 }
 
-// holders are those of an account's roles that own something, and its users that were given something by themselves: all that they may do they may do
-// as the account, so that this is an application's own doing.
+// holders are those of an account's roles that own something, and its users that were given something by themselves:
+// all that they may do they may do as the account, so that this is an application's own doing.
 const holders = `SELECT DISTINCT r.rolname::text FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
 	WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1) AND d.dbid IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
 	AND (d.deptype = 'o' OR d.deptype = 'a' AND r.rolname <> $2 AND d.classid <> 'pg_auth_members'::regclass) ORDER BY 1`
 
-// disown gives what the account owns to the role of what is left, and takes from its users what they were given. The master user has to be a member
-// of each role that owns something; of one in rds_iam only after it has left that.
+// disown gives what the account owns to the role of what is left, and takes from its users what they were given. The
+// master user has to be a member of each role that owns something; of one in rds_iam only after it has left that.
 func (p *postgresServer) disown(ctx context.Context, a Account) error {
 	roles, err := p.texts(ctx, "look for what the user owns", holders, a.roles(), a.Name)
 	if err != nil {
@@ -200,7 +202,8 @@ func (p *postgresServer) disown(ctx context.Context, a Account) error {
 
 func actAs(a Account, user string) string { return "GRANT " + identifier(a.Name) + " TO " + user }
 
-// join returns the statements that make the master user a member of a role of the account, and those that take that back.
+// join returns the statements that make the master user a member of a role of the account, and those that take that
+// back.
 func join(a Account, name string) (before, after []string) {
 	if name == a.Name {
 		return nil, nil // it is one from the first

@@ -6,8 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// leftRole owns what accounts have left. Whatever an application has written into a view, a rule or the function of an index acts with the rights
-// of their owner, ANALYZE by autovacuum among it: so that owner is nobody who may do anything. The master user is a member of it, and it of none.
+// leftRole owns what accounts have left. Whatever an application has written into a view, a rule or the function of an
+// index acts with the rights of their owner, ANALYZE by autovacuum among it: so that owner is nobody who may do
+// anything. The master user is a member of it, and it of none.
 const (
 	leftRole = "portico_left"
 	leftMark = "portico.dev/left: what DatabaseUsers have left. Look at it before you give it to somebody: it may act with its owner's rights"
@@ -33,8 +34,8 @@ func (p *postgresServer) ensureLeft(ctx context.Context) error {
 	return p.exec(ctx, "GRANT "+leftRole+" TO CURRENT_USER")
 }
 
-// An owner of functions, operators and the like has to have CREATE in their schema at the moment that it becomes it, and one of publications in
-// the database: names of those where it has not, before and after.
+// An owner of functions, operators and the like has to have CREATE in their schema at the moment that it becomes it,
+// and one of publications in the database: names of those where it has not, before and after.
 const (
 	leftNeeds = `SELECT DISTINCT CASE WHEN d.classid = 'pg_publication'::regclass THEN 'DATABASE ' || (SELECT quote_ident(current_database()::text)) ELSE 'SCHEMA ' || s.schema END
 		FROM pg_shdepend d CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) s
@@ -89,9 +90,10 @@ func (p *postgresServer) reassignOne(ctx context.Context, owner string) error {
 	return nil
 }
 
-// Statements for what this transaction has given to the role of what is left, and nothing that is made meanwhile. A function that ran as its owner
-// runs as its caller. Rights that the application gave to everybody or to its own users are taken back, and whatever those gave on: what the account
-// may do from now on, its access says. Everybody may call functions by PostgreSQL's defaults, and goes on to.
+// Statements for what this transaction has given to the role of what is left, and nothing that is made meanwhile. A
+// function that ran as its owner runs as its caller. Rights that the application gave to everybody or to its own users
+// are taken back, and whatever those gave on: what the account may do from now on, its access says. Everybody may call
+// functions by PostgreSQL's defaults, and goes on to.
 const (
 	defused = `SELECT 'ALTER ROUTINE ' || oid::regprocedure::text || ' SECURITY INVOKER' FROM pg_proc
 		WHERE prosecdef AND pg_get_userbyid(proowner) = $1 AND xmin::text::bigint = txid_current() % 4294967296`

@@ -40,7 +40,8 @@ func (p *postgresServer) turn(ctx context.Context) (done func(), err error) {
 // mostTries is how often something is tried that somebody else's statement may hold up.
 const mostTries = 3
 
-// inTransaction runs work in a transaction that no other of ours runs beside. People may change rights at the same time: then it is tried again.
+// inTransaction runs work in a transaction that no other of ours runs beside. People may change rights at the same
+// time: then it is tried again.
 func (p *postgresServer) inTransaction(ctx context.Context, work func() error) error {
 	done, err := p.turn(ctx)
 	if err != nil {
@@ -68,7 +69,8 @@ func (p *postgresServer) transaction(ctx context.Context, work func() error) err
 	return p.exec(ctx, "COMMIT")
 }
 
-// locked reports whether somebody's lock held a statement up for too long, and overtaken whether somebody changed the same thing meanwhile.
+// locked reports whether somebody's lock held a statement up for too long, and overtaken whether somebody changed the
+// same thing meanwhile.
 func locked(err error) bool    { return err != nil && strings.Contains(err.Error(), pgLocked) }
 func overtaken(err error) bool { return err != nil && strings.Contains(err.Error(), pgInternal) }
 
@@ -102,8 +104,8 @@ func (p *postgresServer) shutOut(ctx context.Context, roles []string) error {
 // endPolls is how often alone looks whether connections have ended, with a tenth of a second between.
 const endPolls = 50
 
-// alone runs work in a transaction while the account's users are not connected and cannot sign in. Their connections are
-// ended; afterwards they can connect again.
+// alone runs work in a transaction while the account's users are not connected and cannot sign in. Their connections
+// are ended; afterwards they can connect again.
 func (p *postgresServer) alone(ctx context.Context, a Account, work func() error) error {
 	if err := p.own(ctx, a); err != nil {
 		return err
@@ -141,7 +143,8 @@ func (p *postgresServer) alone(ctx context.Context, a Account, work func() error
 	return err
 }
 
-// endConnections ends those of the roles, and says if any is left: what one of them makes between two statements of ours would be dropped.
+// endConnections ends those of the roles, and says if any is left: what one of them makes between two statements of
+// ours would be dropped.
 func (p *postgresServer) endConnections(ctx context.Context, roles []string) error {
 	var ended, connected int
 	err := p.one(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&ended)

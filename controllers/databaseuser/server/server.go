@@ -1,4 +1,5 @@
-// Package server makes users in PostgreSQL, MySQL and MariaDB, as their master user, with no more rights than that user has in RDS.
+// Package server makes users in PostgreSQL, MySQL and MariaDB, as their master user, with no more rights than that user
+// has in RDS.
 package server
 
 import (
@@ -34,12 +35,13 @@ type Account struct {
 	Mark   string // whose it is; see Mark
 	Access v1alpha1.BindingAccess
 	IAM    bool
-	// Known says that the names were looked for before and not there, so that what is there was made by us: a server that has no place for
-	// a mark cannot tell.
+	// Known says that the names were looked for before and not there, so that what is there was made by us: a server
+	// that has no place for a mark cannot tell.
 	Known bool
 }
 
-// Logins returns the users that applications sign in as. With IAM there is no password that would be replaced, and so only one.
+// Logins returns the users that applications sign in as. With IAM there is no password that would be replaced, and so
+// only one.
 func (a Account) Logins() []string {
 	if a.IAM {
 		return a.both()[:1]
@@ -59,11 +61,13 @@ func (a Account) Other(login string) string {
 	return a.Name + "_a"
 }
 
-// Server is a connection to a database as its master user. No method touches a user that does not carry the account's mark.
+// Server is a connection to a database as its master user. No method touches a user that does not carry the account's
+// mark.
 type Server interface {
 	// Exists reports whether any user of these names is there, whoever made it.
 	Exists(ctx context.Context, a Account) (bool, error)
-	// Ensure makes what is missing of the account, and brings its rights to what its access says. It returns what it changed, for people.
+	// Ensure makes what is missing of the account, and brings its rights to what its access says. It returns what it
+	// changed, for people.
 	Ensure(ctx context.Context, a Account) ([]string, error)
 	// SetPassword lets login in with this password only. Who is connected stays so.
 	SetPassword(ctx context.Context, a Account, login string, password Password) error
@@ -84,7 +88,8 @@ const (
 	mariadb     = "mariadb"
 )
 
-// Connect signs in as the master user. The error says why that does not work: ErrSignIn, if the server refuses the password.
+// Connect signs in as the master user. The error says why that does not work: ErrSignIn, if the server refuses the
+// password.
 func (d Dialer) Connect(ctx context.Context, t Target) (Server, error) {
 	if t.Engine == postgres {
 		return d.connectPostgres(ctx, t)

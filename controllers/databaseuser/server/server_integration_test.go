@@ -117,8 +117,8 @@ func TestAccessThatBecomesLess(t *testing.T) {
 	})
 }
 
-// While the password goes from one user to the other and back, an application that reads it now and then loses no statement, on connections
-// that it holds and on new ones.
+// While the password goes from one user to the other and back, an application that reads it now and then loses no
+// statement, on connections that it holds and on new ones.
 func TestRotationLosesNoStatement(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -219,7 +219,8 @@ func (w *world) drop(a Account) error {
 	return errors.New("it takes too long")
 }
 
-// A dropped account leaves its tables to the master user, cuts off who is connected, and is gone for good. Dropping it again is fine.
+// A dropped account leaves its tables to the master user, cuts off who is connected, and is gone for good. Dropping it
+// again is fine.
 func TestADroppedAccountLeavesItsTables(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -385,7 +386,8 @@ func TestAnEndedPasswordCannotBeSetByItself(t *testing.T) {
 	})
 }
 
-// An account that was retained, and asked for with the other authentication, is refused and left as it is, both of its users among it.
+// An account that was retained, and asked for with the other authentication, is refused and left as it is, both of its
+// users among it.
 func TestTheOtherAuthenticationIsRefused(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessRead)

@@ -1,4 +1,5 @@
-// Package cert requests certificates of AWS Certificate Manager, each once: an account may request some thousand a year.
+// Package cert requests certificates of AWS Certificate Manager, each once: an account may request some thousand a
+// year.
 package cert
 
 import (

@@ -67,8 +67,8 @@ func IndexValues(obj client.Object) []string {
 	return all
 }
 
-// overlapTerms returns the values in Index of all that a hostname overlaps: itself, the wildcards above it, and what a wildcard has
-// below it.
+// overlapTerms returns the values in Index of all that a hostname overlaps: itself, the wildcards above it, and what a
+// wildcard has below it.
 func overlapTerms(visibility v1alpha1.Visibility, hostname string) []string {
 	n, err := dnsname.Parse(hostname)
 	if err != nil {
@@ -119,8 +119,8 @@ func (r *Registry) look(ctx context.Context, want v1alpha1.DomainClaimSpec) (v v
 	return v, nil
 }
 
-// indexed returns the claims that the cache shows, and want overlaps, but for those of which the book knows better. They are the
-// cache's own.
+// indexed returns the claims that the cache shows, and want overlaps, but for those of which the book knows better.
+// They are the cache's own.
 func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (all []*v1alpha1.DomainClaim, err error) {
 	for _, term := range overlapTerms(want.Visibility, want.Hostname) {
 		found := &v1alpha1.DomainClaimList{}
@@ -136,8 +136,8 @@ func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (
 	return all, nil
 }
 
-// firstClash returns the first claim that overlaps want, by name, and why want cannot be claimed beside it. It looks in the book and at
-// what was found in the cache.
+// firstClash returns the first claim that overlaps want, by name, and why want cannot be claimed beside it. It looks in
+// the book and at what was found in the cache.
 func (r *Registry) firstClash(want v1alpha1.DomainClaimSpec, own func(*entry) bool, found []*v1alpha1.DomainClaim) (string, *entry, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.book.entries)) {
 		e := r.book.entries[name]

@@ -108,8 +108,8 @@ func (l *lagging) List(ctx context.Context, list client.ObjectList, o ...client.
 	return nil
 }
 
-// Three operators at once, each with many workers, a cache of its own that lags behind and writes that are cut off: they take and
-// give back at random, and no two claims of different teams ever overlap.
+// Three operators at once, each with many workers, a cache of its own that lags behind and writes that are cut off:
+// they take and give back at random, and no two claims of different teams ever overlap.
 func TestOperatorsWithOldCachesGiveNoNameTwice(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

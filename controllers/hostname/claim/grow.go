@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// Grow keeps more of the load balancer for a claim, as much of what is wanted as there is room for beside what is kept for
-// the others. A claim never shrinks: what its routes use would stop to answer.
+// Grow keeps more of the load balancer for a claim, as much of what is wanted as there is room for beside what is kept
+// for the others. A claim never shrinks: what its routes use would stop to answer.
 func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
 	budgeted := held.Spec.Budget != (v1alpha1.LoadBalancerBudget{})
 	if budgeted && wanted.Within(held.Spec.Budget) {

@@ -19,8 +19,8 @@ import (
 // ledgerTimeout bounds what is done for all who wait.
 const ledgerTimeout = 30 * time.Second
 
-// open makes sure that the book has all that the ledger and the DomainClaims had when the ledger was read, and returns the epoch
-// in which that holds.
+// open makes sure that the book has all that the ledger and the DomainClaims had when the ledger was read, and returns
+// the epoch in which that holds.
 func (r *Registry) open(ctx context.Context) (epoch int, err error) {
 	for range maxAttempts {
 		r.mu.Lock()
@@ -37,7 +37,8 @@ func (r *Registry) open(ctx context.Context) (epoch int, err error) {
 	return 0, errOutrun
 }
 
-// read reads the ledger, and then the DomainClaims: never the other way round, or a claim could be missed that became one between.
+// read reads the ledger, and then the DomainClaims: never the other way round, or a claim could be missed that became
+// one between.
 func (r *Registry) read(ctx context.Context) error {
 	ledger, err := r.ledger(ctx)
 	if err != nil {
@@ -102,8 +103,8 @@ type ledgerWrite struct {
 	err   error
 }
 
-// write returns when the ledger announces what the book did at the call. Those who come while it is being written share the next
-// write. errOutrun or a conflict says that somebody else has written it since.
+// write returns when the ledger announces what the book did at the call. Those who come while it is being written share
+// the next write. errOutrun or a conflict says that somebody else has written it since.
 func (r *Registry) write(ctx context.Context, epoch int) error {
 	r.mu.Lock()
 	if r.book.ledger == nil || r.book.epoch != epoch {
@@ -169,7 +170,8 @@ func (r *Registry) toWrite() (*corev1.ConfigMap, error) {
 	return ledger, nil
 }
 
-// update replaces the ledger under the resourceVersion at which it was read. Whatever error there is, it must be read again.
+// update replaces the ledger under the resourceVersion at which it was read. Whatever error there is, it must be read
+// again.
 func (r *Registry) update(ctx context.Context, ledger *corev1.ConfigMap) error {
 	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()

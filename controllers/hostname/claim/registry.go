@@ -1,11 +1,12 @@
 // Package claim keeps each hostname for the first who asks for it, across all namespaces, whoever else asks at the same
 // time: a second leader, or a hundred requests.
 //
-// The DomainClaims are the truth. What their names cannot rule out, a wildcard beside a name that it overlaps, one object
-// does, the ledger: before a DomainClaim is made, its content is written into the ledger under the resourceVersion at
-// which the ledger was read, and the DomainClaims were listed after that. As long as nobody else has written the ledger since,
-// what was listed, and what we have made, is all that there is: neither is read again. Of two who ask at once only one gets past
-// the ledger, and the other reads it again with what the first wrote. See ADR 11 and ADR 40.
+// The DomainClaims are the truth. What their names cannot rule out, a wildcard beside a name that it overlaps, one
+// object does, the ledger: before a DomainClaim is made, its content is written into the ledger under the
+// resourceVersion at which the ledger was read, and the DomainClaims were listed after that. As long as nobody else has
+// written the ledger since, what was listed, and what we have made, is all that there is: neither is read again. Of two
+// who ask at once only one gets past the ledger, and the other reads it again with what the first wrote. See ADR 11 and
+// ADR 40.
 package claim
 
 import (
@@ -29,8 +30,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Ledger is the name of the ConfigMap, in the operator's namespace. It holds what is on its way to become a DomainClaim;
-// losing it loses no claim.
+// Ledger is the name of the ConfigMap, in the operator's namespace. It holds what is on its way to become a
+// DomainClaim; losing it loses no claim.
 const Ledger = "portico-hostname-ledger"
 
 // Registry takes and gives back. Safe for concurrent use.
@@ -70,8 +71,8 @@ type Request struct {
 	Place func(ctx context.Context, claims []v1alpha1.DomainClaimSpec) (string, error)
 }
 
-// NameOf returns the name of the DomainClaim of a hostname. It does not depend on the hosted zone: two zones cannot give the
-// same name twice.
+// NameOf returns the name of the DomainClaim of a hostname. It does not depend on the hosted zone: two zones cannot
+// give the same name twice.
 func NameOf(name dnsname.Name, visibility v1alpha1.Visibility) string {
 	sum := sha256.Sum256([]byte(string(visibility) + " " + name.String()))
 	return "dc-" + hex.EncodeToString(sum[:16])
@@ -204,8 +205,8 @@ func (r *Registry) checkClash(ctx context.Context, v view) error {
 	return errOutrun
 }
 
-// gone reports whether what the cache does not show is there no more: a claim, or whoever has announced one, before there was a
-// claim, so that nothing was made for it.
+// gone reports whether what the cache does not show is there no more: a claim, or whoever has announced one, before
+// there was a claim, so that nothing was made for it.
 func (r *Registry) gone(ctx context.Context, name string, e *entry) (bool, error) {
 	switch {
 	case e.underWay:

@@ -47,8 +47,8 @@ func (r *Registry) tryRelease(ctx context.Context, holder v1alpha1.ClaimHolder) 
 	return nil
 }
 
-// withdraw takes out of the book what the holder has announced, and returns the names of all claims that it may have: one whose
-// creation was not answered may be there.
+// withdraw takes out of the book what the holder has announced, and returns the names of all claims that it may have:
+// one whose creation was not answered may be there.
 func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) (names []string, withdrawn bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,8 +25,8 @@ const sendTimeout = time.Minute
 // Queues is one queue for each zone. Safe for concurrent use.
 type Queues struct {
 	Window time.Duration // how long the first change of a request waits for others
-	// Until is closed when the operator ends: requests under way end too, and none is repeated, for another operator may
-	// have gone on since. nil: never.
+	// Until is closed when the operator ends: requests under way end too, and none is repeated, for another operator
+	// may have gone on since. nil: never.
 	Until <-chan struct{}
 
 	mu  sync.Mutex
@@ -68,8 +68,8 @@ type changeGroup struct {
 	err     error
 }
 
-// submit returns when the group's request was answered, or early when ctx ends: then a request that is under way goes on,
-// and a group that still waits is sent no more. Its caller will ask for what it wants by then.
+// submit returns when the group's request was answered, or early when ctx ends: then a request that is under way goes
+// on, and a group that still waits is sent no more. Its caller will ask for what it wants by then.
 func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (string, error) {
 	g := &changeGroup{api: api, team: fair.TeamOf(ctx), changes: changes, done: make(chan struct{})}
 	q.mu.Lock()

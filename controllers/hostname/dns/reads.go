@@ -16,8 +16,8 @@ import (
 // page is how many record sets one read asks for: those of the name, and those after it that are often wanted next.
 const page = 30
 
-// Records returns the record sets of exactly this name. That there are none may be known from a read of a name before it: the
-// caller must not take it for certain, and creating what is there is refused.
+// Records returns the record sets of exactly this name. That there are none may be known from a read of a name before
+// it: the caller must not take it for certain, and creating what is there is refused.
 func (z *Zones) Records(ctx context.Context, zone, name string) ([]Set, error) {
 	at := recordName{zone, name}
 	z.mu.Lock()
@@ -29,8 +29,8 @@ func (z *Zones) Records(ctx context.Context, zone, name string) ([]Set, error) {
 	return z.ExactRecords(ctx, zone, name)
 }
 
-// ExactRecords returns what Records does, for callers that need the name read itself: a read that only went past it does not
-// count.
+// ExactRecords returns what Records does, for callers that need the name read itself: a read that only went past it
+// does not count.
 func (z *Zones) ExactRecords(ctx context.Context, zone, name string) ([]Set, error) {
 	at := recordName{zone, name}
 	z.mu.Lock()
@@ -83,8 +83,8 @@ func (s span) covers(p recordName) bool {
 // end is after every name.
 const end = "\xff"
 
-// knownSince returns when a name was read, itself or by a read that went past it; zero, if that is not the present any more. Of a name
-// that was passed and not found it is known that it has no sets. z.mu is held.
+// knownSince returns when a name was read, itself or by a read that went past it; zero, if that is not the present any
+// more. Of a name that was passed and not found it is known that it has no sets. z.mu is held.
 func (z *Zones) knownSince(p recordName) time.Time {
 	if z.fresh(p) {
 		return z.read[p]
@@ -97,8 +97,8 @@ func (z *Zones) knownSince(p recordName) time.Time {
 	return time.Time{}
 }
 
-// order returns what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII. Whether an asterisk counts as
-// one or as the \052 that Route 53 writes is not documented: such a name is somewhere from low to high.
+// order returns what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII. Whether an asterisk
+// counts as one or as the \052 that Route 53 writes is not documented: such a name is somewhere from low to high.
 func order(name string) (low, high string) {
 	labels := strings.Split(name, ".")
 	slices.Reverse(labels)

@@ -35,8 +35,8 @@ type Zone struct {
 	Private bool
 }
 
-// Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read again.
-// Safe for concurrent use.
+// Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read
+// again. Safe for concurrent use.
 type Zones struct {
 	api     API
 	queues  *Queues
@@ -67,7 +67,8 @@ type pendingChange struct {
 	arrived       bool
 }
 
-// pollInterval returns how long to wait before the change is looked at again: the longer, the longer it has been under way.
+// pollInterval returns how long to wait before the change is looked at again: the longer, the longer it has been under
+// way.
 func (c pendingChange) pollInterval() time.Duration {
 	return min(max(c.looked.Sub(c.first)/4, firstPoll), lastPoll)
 }
@@ -112,8 +113,8 @@ func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
 	return zone, nil
 }
 
-// Change makes all the changes or none, together with those of others in one request, and returns the ID by which to ask
-// whether they have arrived.
+// Change makes all the changes or none, together with those of others in one request, and returns the ID by which to
+// ask whether they have arrived.
 func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change) (string, error) {
 	id, err := z.queues.of(zone).submit(ctx, z.api, changes)
 	z.mu.Lock()
@@ -143,8 +144,8 @@ func applyChange(sets []Set, c types.Change) []Set {
 	return sets
 }
 
-// ChangeInSync reports whether a change has reached every name server, and if not, when to ask again. Many may ask: Route 53 is
-// asked once in a while.
+// ChangeInSync reports whether a change has reached every name server, and if not, when to ask again. Many may ask:
+// Route 53 is asked once in a while.
 func (z *Zones) ChangeInSync(ctx context.Context, id string) (arrived bool, again time.Duration, err error) {
 	now := z.now()
 	z.mu.Lock()

@@ -27,7 +27,8 @@ func TestAZone(t *testing.T) {
 	}
 }
 
-// The records of exactly one name are read, whatever stands beside them, and the note of whose they are comes with them.
+// The records of exactly one name are read, whatever stands beside them, and the note of whose they are comes with
+// them.
 func TestRecordsOfOneName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
@@ -109,7 +110,8 @@ func TestWhatIsGoneIsNotRemembered(t *testing.T) {
 	})
 }
 
-// Those who ask at the same time share one read, and a read that began before a change of ours is not believed after it.
+// Those who ask at the same time share one read, and a read that began before a change of ours is not believed after
+// it.
 func TestReadsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
@@ -145,7 +147,8 @@ func TestANameThatIsLongerThanAPage(t *testing.T) {
 	if _, err := zs.Records(t.Context(), "Z1", "a.example.com"); err != nil {
 		t.Fatal(err)
 	}
-	// The fake pages by name and type only, as if the sets had no identifiers: it is enough that the cut name is read again.
+	// The fake pages by name and type only, as if the sets had no identifiers: it is enough that the cut name is read
+	// again.
 	if _, known := zs.read[recordName{"Z1", "many.example.com"}]; known {
 		t.Error("a name that was cut is taken for whole")
 	}

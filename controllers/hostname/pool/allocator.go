@@ -23,8 +23,8 @@ type Allocator struct {
 	Namespace string // of PoolGateways
 }
 
-// Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one. Whoever calls it
-// looks again whether the place is still there before it is given.
+// Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one.
+// Whoever calls it looks again whether the place is still there before it is given.
 func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
 	list := &v1alpha1.PoolGatewayList{}
 	if err := a.APIReader.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
@@ -54,15 +54,16 @@ func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, 
 	return "", engine.Blocked(v1alpha1.ReasonPoolFull, "all %d Gateways of the pool are full; ask a platform admin", maxGateways)
 }
 
-// fits reports whether hostnames of this kind may be on the Gateway. Which provider leads to the account does not matter.
+// fits reports whether hostnames of this kind may be on the Gateway. Which provider leads to the account does not
+// matter.
 func fits(g *v1alpha1.PoolGateway, want v1alpha1.PoolGatewaySpec) bool {
 	have := g.Spec
 	have.ProviderRef = want.ProviderRef
 	return have == want && g.DeletionTimestamp.IsZero()
 }
 
-// hasRoom reports whether the Gateway has a place, and what is to be kept for it. Beside what is reserved it looks at what is
-// there: others may have made rules by hand.
+// hasRoom reports whether the Gateway has a place, and what is to be kept for it. Beside what is reserved it looks at
+// what is there: others may have made rules by hand.
 func hasRoom(g *v1alpha1.PoolGateway, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
 	return HasPlace(g.Name, budget, claims) && int(g.Status.Certificates) < v1alpha1.PoolHostnames &&
 		g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups

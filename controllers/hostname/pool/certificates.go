@@ -34,8 +34,8 @@ func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig
 	return r.objects.Apply(ctx, want, &albconfig.LoadBalancerConfiguration{})
 }
 
-// undefaulted returns the listeners without what the API server sets by itself in ours: what is declared is then the same before
-// and after it has.
+// undefaulted returns the listeners without what the API server sets by itself in ours: what is declared is then the
+// same before and after it has.
 func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.ListenerConfiguration {
 	all := slices.Clone(listeners)
 	for i := range all {
@@ -105,8 +105,8 @@ func HasCertificate(pg *v1alpha1.PoolGateway, arn string) bool {
 	return pg.Status.LoadBalancer != nil && slices.Contains(pg.Status.Attached, arn)
 }
 
-// IsConfigured reports whether the load balancer is told to have the certificate: one that does not exist would keep the
-// controller from doing anything for all hostnames on it.
+// IsConfigured reports whether the load balancer is told to have the certificate: one that does not exist would keep
+// the controller from doing anything for all hostnames on it.
 func IsConfigured(ctx context.Context, from client.Reader, pg *v1alpha1.PoolGateway, arn string) (bool, error) {
 	config := &albconfig.LoadBalancerConfiguration{}
 	err := from.Get(ctx, client.ObjectKeyFromObject(pg), config)

@@ -34,7 +34,8 @@ func (c ClassChecker) Check(ctx context.Context, name string) error {
 	return c.checkOverrides(ctx, class)
 }
 
-// checkOverrides refuses a configuration of the class that wins over ours: then certificates would be ignored in silence.
+// checkOverrides refuses a configuration of the class that wins over ours: then certificates would be ignored in
+// silence.
 func (c ClassChecker) checkOverrides(ctx context.Context, class *gatewayv1.GatewayClass) error {
 	ref := class.Spec.ParametersRef
 	if ref == nil || string(ref.Group) != albconfig.GroupVersion.Group || ref.Namespace == nil {

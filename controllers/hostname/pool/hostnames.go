@@ -191,7 +191,8 @@ func (r *reconciliation) tearDown(ctx context.Context) (string, error) {
 	return "no hostname is served", nil
 }
 
-// waitForDeletion returns what the deletion of the Gateway waits for: without its class no controller takes the load balancer down.
+// waitForDeletion returns what the deletion of the Gateway waits for: without its class no controller takes the load
+// balancer down.
 func (r *reconciliation) waitForDeletion(ctx context.Context) error {
 	if wait, ok := engine.AsWait(r.Classes.Check(ctx, r.pg.Spec.GatewayClass)); ok && wait.Stalled {
 		return engine.Blocked(wait.Reason, "the load balancer serves no hostname and cannot be deleted without its class: %w", wait.Err)
@@ -199,8 +200,8 @@ func (r *reconciliation) waitForDeletion(ctx context.Context) error {
 	return engine.Wait(v1alpha1.ReasonWaitingForDeletion, 5*time.Second, "the load balancer serves no hostname and is being deleted")
 }
 
-// checkProgrammed checks the Gateway at its current generation: its conditions may be of an earlier one. When the load balancer
-// controller fails it takes nothing away, so that what was served is served on.
+// checkProgrammed checks the Gateway at its current generation: its conditions may be of an earlier one. When the load
+// balancer controller fails it takes nothing away, so that what was served is served on.
 func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 	if len(r.members) == 0 {
 		return "nothing to program", nil

@@ -54,7 +54,8 @@ func (b LoadBalancers) Find(ctx context.Context, dnsName string) (*LoadBalancer,
 	return nil, nil
 }
 
-// nameOf returns the name of a load balancer, which its DNS name begins with: internal-NAME-NUMBER.REGION.elb.amazonaws.com.
+// nameOf returns the name of a load balancer, which its DNS name begins with:
+// internal-NAME-NUMBER.REGION.elb.amazonaws.com.
 func nameOf(dnsName string) string {
 	label, _, _ := strings.Cut(dnsName, ".")
 	if i := strings.LastIndex(label, "-"); i > 0 {

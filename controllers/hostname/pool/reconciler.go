@@ -69,7 +69,8 @@ func (rec Reconciler) Reconcile(ctx context.Context, pg *v1alpha1.PoolGateway, p
 	}
 	outcome := r.steps().Reconcile(ctx, pg, pass)
 	if outcome != nil && !r.observed && r.address() != "" {
-		// What waits for a certificate to be off the load balancer must see it, even if the controller fails at another.
+		// What waits for a certificate to be off the load balancer must see it, even if the controller fails at
+		// another.
 		if err := r.readLoadBalancer(ctx); err != nil {
 			r.unseen = true
 			pass.SetCondition(v1alpha1.StepLoadBalancer, metav1.ConditionUnknown, v1alpha1.ReasonFailed, err.Error())
@@ -142,8 +143,8 @@ func (r *reconciliation) steps() steps.List {
 	}
 }
 
-// checkClass checks that load balancers of this class do as they are told. If they do not any more, hostnames can leave all the
-// same.
+// checkClass checks that load balancers of this class do as they are told. If they do not any more, hostnames can leave
+// all the same.
 func (r *reconciliation) checkClass(ctx context.Context) (string, error) {
 	err := r.Classes.Check(ctx, r.pg.Spec.GatewayClass)
 	if err != nil && len(r.members) == 0 {

@@ -154,8 +154,8 @@ func readDemand(ctx context.Context, from client.Reader, gateways string, m memb
 	return d, nil
 }
 
-// expect notes n rules for each host of a route that the controller takes. What it says while the hostname is closed, that
-// no route of the namespace is allowed, is of before for one that is open.
+// expect notes n rules for each host of a route that the controller takes. What it says while the hostname is closed,
+// that no route of the namespace is allowed, is of before for one that is open.
 func (d *demand) expect(r *teamRoute, accepted *metav1.Condition, hosts []string, n int) {
 	if (accepted == nil || accepted.Reason == string(gatewayv1.RouteReasonNotAllowedByListeners)) && d.pending == "" {
 		d.pending = r.String()
@@ -185,11 +185,12 @@ func (d *demand) judge(r *teamRoute) error {
 	return nil
 }
 
-// longestLabel of a hostname; the controller passes over others. Controller: routeutils/utils.go, IsHostNameInValidFormat.
+// longestLabel of a hostname; the controller passes over others. Controller: routeutils/utils.go,
+// IsHostNameInValidFormat.
 const longestLabel = 63
 
-// hosts returns the names that both the listener and the route have: of two that overlap, the narrower. It compares texts,
-// as the controller does: what is no name of a certificate is one of a route all the same. Controller:
+// hosts returns the names that both the listener and the route have: of two that overlap, the narrower. It compares
+// texts, as the controller does: what is no name of a certificate is one of a route all the same. Controller:
 // routeutils/utils.go, getCompatibleHostname.
 func (r *teamRoute) hosts(listener string) []string {
 	if len(r.hostnames) == 0 {

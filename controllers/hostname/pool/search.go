@@ -31,10 +31,10 @@ type host struct {
 // a restart of the operator makes no difference, and in what the pass has seen.
 //
 // It counts the time in which the load balancer was seen to stand still. After patience, suspects are closed: the
-// hostnames of the namespace whose routes changed last since the load balancer followed. If that does not help, those of
-// one more namespace are, of two, of four. If the load balancer goes on, all but one may be innocent: they are opened one
-// at a time. The one with which the load balancer stops again is to blame, and so is the last one that is left. If nobody
-// is left to close, it was nobody: all are opened, and it is tried again later.
+// hostnames of the namespace whose routes changed last since the load balancer followed. If that does not help, those
+// of one more namespace are, of two, of four. If the load balancer goes on, all but one may be innocent: they are
+// opened one at a time. The one with which the load balancer stops again is to blame, and so is the last one that is
+// left. If nobody is left to close, it was nobody: all are opened, and it is tried again later.
 //
 // Who is blamed is closed for a time, which grows with each time that the namespace is to blame, so that a team which
 // breaks its routes again and again stops nobody for long, and one that was blamed for another's trouble is open again.
@@ -122,8 +122,8 @@ func (s *search) isBlamed(claim string) bool { return slices.ContainsFunc(s.Blam
 // helpedNobody reports whether all suspects were closed, and the load balancer did not go on.
 func (s *search) helpedNobody() bool { return s.Searches > 0 && len(s.Suspects) == 0 }
 
-// isUp reports whether it has stood still for so long, by now, that somebody is closed or opened. AWS has to be looked at
-// before.
+// isUp reports whether it has stood still for so long, by now, that somebody is closed or opened. AWS has to be looked
+// at before.
 func (s *search) isUp() bool { return s.LostSince != nil && s.waited()+s.gap() >= s.patience }
 
 // settle notes that the load balancer follows.
@@ -184,8 +184,8 @@ func (s *search) wait() time.Duration {
 	return soon
 }
 
-// count adds the time since the last look, if that was not long ago: of a longer time nobody knows how the load balancer
-// was.
+// count adds the time since the last look, if that was not long ago: of a longer time nobody knows how the load
+// balancer was.
 func (s *search) count() {
 	if s.LostSince == nil {
 		s.LostSince, s.WaitedSeconds, s.LookedAt = new(metav1.NewTime(s.now)), 0, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// play is a load balancer and its search over simulated time. The status goes through JSON between two passes, as if the
-// operator started again after each.
+// play is a load balancer and its search over simulated time. The status goes through JSON between two passes, as if
+// the operator started again after each.
 type play struct {
 	hosts []host
 	// stops reports whether the load balancer cannot follow with these routes: the digests of the open hostnames.

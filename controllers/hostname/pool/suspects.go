@@ -19,11 +19,11 @@ const (
 )
 
 var (
-	// terms are how long a hostname stays closed when its namespace is to blame for the first time, the second, and from
-	// then on. Whose routes have changed is closed for one term less: at once after the first time.
+	// terms are how long a hostname stays closed when its namespace is to blame for the first time, the second, and
+	// from then on. Whose routes have changed is closed for one term less: at once after the first time.
 	terms = []time.Duration{0, 10 * time.Minute, time.Hour, 8 * time.Hour}
-	// pauses are how long a load balancer stands still before all suspects are tried again: at first, after one search that
-	// did not help, and from then on.
+	// pauses are how long a load balancer stands still before all suspects are tried again: at first, after one search
+	// that did not help, and from then on.
 	pauses = []time.Duration{10 * time.Minute, 10 * time.Minute, time.Hour}
 )
 
@@ -43,8 +43,8 @@ func (s *search) host(claim string) *host {
 func (s *search) changed(r v1alpha1.HostnameRoutes) bool { return s.host(r.Claim).digest != r.Digest }
 
 // nextSuspects returns what is to be closed next: the hostnames of as many namespaces as have suspects, those that
-// changed last, with the last change at the end. All hostnames of a namespace are closed together, because they may have
-// routes in common.
+// changed last, with the last change at the end. All hostnames of a namespace are closed together, because they may
+// have routes in common.
 func (s *search) nextSuspects() []v1alpha1.HostnameRoutes {
 	var next []v1alpha1.HostnameRoutes
 	had, taken := map[string]bool{}, map[string]bool{}
@@ -123,8 +123,8 @@ func (s *search) record(namespace string) *v1alpha1.BlamedNamespace {
 	return &s.Namespaces[i]
 }
 
-// keepRecords makes one for each namespace with a hostname that an earlier version blamed, puts those of a clock that was
-// ahead right, and forgets those that are old. Of too many the oldest go.
+// keepRecords makes one for each namespace with a hostname that an earlier version blamed, puts those of a clock that
+// was ahead right, and forgets those that are old. Of too many the oldest go.
 func (s *search) keepRecords() {
 	blamed := map[string]bool{}
 	for _, r := range s.Blamed {

@@ -1,5 +1,5 @@
-// Package stepstest holds the laws that every list of steps over Kubernetes objects must keep, and the fake cluster that
-// they are tried on.
+// Package stepstest holds the laws that every list of steps over Kubernetes objects must keep, and the fake cluster
+// that they are tried on.
 package stepstest
 
 import (

@@ -153,7 +153,8 @@ func element(list []any, key any) int {
 	})
 }
 
-// others returns values that somebody may put in place of this one; which of them the API server takes depends on the field.
+// others returns values that somebody may put in place of this one; which of them the API server takes depends on the
+// field.
 func others(value any) []any {
 	switch v := value.(type) {
 	case string:

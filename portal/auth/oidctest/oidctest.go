@@ -178,8 +178,8 @@ func (p *Provider) NewKey() {
 	p.kid++
 }
 
-// Code signs in a user with these claims and returns what the provider would send back; authURL is where the portal sent the
-// browser. The nonce is that of authURL unless the claims have one.
+// Code signs in a user with these claims and returns what the provider would send back; authURL is where the portal
+// sent the browser. The nonce is that of authURL unless the claims have one.
 func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
 	p.t.Helper()
 	u, err := url.Parse(authURL)
@@ -206,8 +206,8 @@ func (p *Provider) Refreshes() int {
 	return p.refreshes
 }
 
-// Asked lists the requests to the token endpoint, each as its grant type and how the client authenticated: client_secret_basic,
-// client_secret_post or none.
+// Asked lists the requests to the token endpoint, each as its grant type and how the client authenticated:
+// client_secret_basic, client_secret_post or none.
 func (p *Provider) Asked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// maxTeams is how many teams the table of health shows: those with the most trouble. The page of all teams has the rest.
+	// maxTeams is how many teams the table of health shows: those with the most trouble. The page of all teams has the
+	// rest.
 	maxTeams = 12
 	// maxTroubles is how many objects the lists of troubles show.
 	maxTroubles = 8
@@ -125,8 +126,8 @@ func waysTo(all []overview.Trouble, status string) []views.Choice {
 	return ways
 }
 
-// healthOf returns a row for each namespace with objects of the kinds: first those with the most that need somebody, then those with
-// the most under way.
+// healthOf returns a row for each namespace with objects of the kinds: first those with the most that need somebody,
+// then those with the most under way.
 func healthOf(all overview.Overview, kinds catalog.Catalog) []views.TeamHealth {
 	sums := map[string]overview.Counts{}
 	cells := map[overview.Place]overview.Counts{}

@@ -33,8 +33,8 @@ func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview
 	return p.addServices(ctx, o, work, &view.Work)
 }
 
-// ofController returns all of a controller's resources, and those of them that need somebody with how many they are; nothing of
-// what has no list, or may not be listed everywhere.
+// ofController returns all of a controller's resources, and those of them that need somebody with how many they are;
+// nothing of what has no list, or may not be listed everywhere.
 func (p *Pages) ofController(controller string, all overview.Overview) (every, failing views.Choice) {
 	i := slices.IndexFunc(p.cluster.Kinds(), func(k catalog.Kind) bool { return strings.EqualFold(k.Name, controller) })
 	if i < 0 || slices.Contains(all.Narrow, p.cluster.Kinds()[i].Plural) {

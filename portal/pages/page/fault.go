@@ -243,8 +243,8 @@ func rightOf(e *cluster.ForbiddenError) string {
 	return what + " in namespace " + e.Namespace
 }
 
-// missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text of
-// anyone who made the link: there is none where no namespace can have the name.
+// missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text
+// of anyone who made the link: there is none where no namespace can have the name.
 func missing(e *cluster.ForbiddenError) []views.Choice {
 	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
 	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {

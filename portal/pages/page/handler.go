@@ -21,8 +21,8 @@ func (b *Base) Handler(h func(http.ResponseWriter, *http.Request) error) http.Ha
 	}
 }
 
-// PossibleTeam refuses what no namespace can be called before Kubernetes is asked, where names become part of a URL. The
-// answer is the one to those who have no rights there, as nobody can have any.
+// PossibleTeam refuses what no namespace can be called before Kubernetes is asked, where names become part of a URL.
+// The answer is the one to those who have no rights there, as nobody can have any.
 func (b *Base) PossibleTeam(next http.Handler) http.Handler {
 	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		team := chi.URLParam(r, "team")

@@ -64,8 +64,8 @@ func (b *Base) Follow(ctx context.Context, relevant func(cluster.Change) bool) <
 }
 
 const (
-	// afterChange is when a page looks again after a change of the object: an answer about its checks may be five seconds
-	// old, and a check ends after it has changed the object.
+	// afterChange is when a page looks again after a change of the object: an answer about its checks may be five
+	// seconds old, and a check ends after it has changed the object.
 	afterChange = 6 * time.Second
 	// AtRest is how often a page looks again that shows what no change tells of: checks, and events about Pods.
 	AtRest = 30 * time.Second
@@ -96,8 +96,8 @@ func Again(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 	return out
 }
 
-// Paced passes signals on, and waits for a while after each. Like live pages it looks again now and then, for what no change
-// tells of. It ends with ctx.
+// Paced passes signals on, and waits for a while after each. Like live pages it looks again now and then, for what no
+// change tells of. It ends with ctx.
 func Paced(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	signals := Again(ctx, changed)

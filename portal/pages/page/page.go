@@ -1,5 +1,5 @@
-// Package page holds what every page of the portal stands on: who asks and where, the frame around a page, errors in words, and the
-// stream that keeps an open page up to date. It decides nothing about access.
+// Package page holds what every page of the portal stands on: who asks and where, the frame around a page, errors in
+// words, and the stream that keeps an open page up to date. It decides nothing about access.
 package page
 
 import (

@@ -10,8 +10,8 @@ import (
 // maxPeople bounds whose names are known.
 const maxPeople = 10_000
 
-// people are the names of those who came lately, by username: what stands on objects is the username alone, which may say
-// nothing to anybody. It is for showing only. nil knows nobody.
+// people are the names of those who came lately, by username: what stands on objects is the username alone, which may
+// say nothing to anybody. It is for showing only. nil knows nobody.
 type people struct {
 	mu   sync.Mutex
 	seen map[string]string

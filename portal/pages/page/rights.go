@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// IsAdmin reports whether the caller is one of those who look after the platform: they may list claims, which belong to no team.
+// IsAdmin reports whether the caller is one of those who look after the platform: they may list claims, which belong to
+// no team.
 func (b *Base) IsAdmin(ctx context.Context, id auth.Identity) (bool, error) {
 	k, ok := b.cluster.Kinds().ByName(ClaimKind)
 	if !ok {

@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// editForm shows the form, filled in from the object, or with back the review of what leads to an earlier version of it.
+// editForm shows the form, filled in from the object, or with back the review of what leads to an earlier version of
+// it.
 func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.formRequest(r, page.Editable, "update")
 	if err != nil {

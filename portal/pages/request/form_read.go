@@ -50,7 +50,8 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 
 func requestable(s page.Space) catalog.Catalog { return s.Kinds }
 
-// carried reads a version of the object of the path that a form carries, its ETag and its YAML, from the inputs of these names.
+// carried reads a version of the object of the path that a form carries, its ETag and its YAML, from the inputs of
+// these names.
 func carried(r *http.Request, kind catalog.Kind, etag, text string) (*form.Edit, error) {
 	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag), Made: strings.Fields(r.PostForm.Get("made"))}
 	var err error

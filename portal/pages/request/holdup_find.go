@@ -19,7 +19,8 @@ func (p *Pages) missing(ctx context.Context, f formRequest, obj *unstructured.Un
 	return finder.Find(ctx, obj)
 }
 
-// withUsers returns the draft in which a new binding to a database signs in as a user of its own, where one can be made.
+// withUsers returns the draft in which a new binding to a database signs in as a user of its own, where one can be
+// made.
 func (p *Pages) withUsers(ctx context.Context, f formRequest, d form.Draft) (form.Draft, error) {
 	var inputs []string
 	for input, database := range d.WithoutUser() {
@@ -34,7 +35,8 @@ func (p *Pages) withUsers(ctx context.Context, f formRequest, d form.Draft) (for
 	return d.WithOwnUsers(inputs), nil
 }
 
-// ownUsers reports whether an application can have a user of its own in a database; false of what the caller cannot see.
+// ownUsers reports whether an application can have a user of its own in a database; false of what the caller cannot
+// see.
 func (p *Pages) ownUsers(ctx context.Context, f formRequest, database string) (bool, error) {
 	kind, ok := p.cluster.Kinds().ByName(v1alpha1.KindRDSInstance)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// names answers with the names of the Secrets that the team's resources publish, one a line, or with the name of one with its
-// keys. Forms ask when an input for one gets the focus: no page waits for it, and others are typed.
+// names answers with the names of the Secrets that the team's resources publish, one a line, or with the name of one
+// with its keys. Forms ask when an input for one gets the focus: no page waits for it, and others are typed.
 func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
 	id, s, err := p.CallerInTeam(r)
 	if err != nil {

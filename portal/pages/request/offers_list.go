@@ -19,8 +19,9 @@ const (
 	noList        = "The list is not available now. You can type a value."
 )
 
-// offersList answers with what the AWS account has for an input, a line each: the value, a tab, and words for it. Forms ask when the input
-// gets the focus. 202 means that AWS has not answered yet; any other answer but 200 says why there is no list.
+// offersList answers with what the AWS account has for an input, a line each: the value, a tab, and words for it. Forms
+// ask when the input gets the focus. 202 means that AWS has not answered yet; any other answer but 200 says why there
+// is no list.
 func (p *Pages) offersList(w http.ResponseWriter, r *http.Request) error {
 	id, s, err := p.CallerInTeam(r)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// teamRequest reads who asks for a new Team. Teams are no resources that anybody requests: their form is for platform admins.
+// teamRequest reads who asks for a new Team. Teams are no resources that anybody requests: their form is for platform
+// admins.
 func (p *Pages) teamRequest(r *http.Request) (formRequest, error) {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -88,7 +89,8 @@ func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]str
 	return all, err
 }
 
-// judgedTeam tells what no validation of a Team can: regions that an account does not allow, and namespaces that are somebody else's.
+// judgedTeam tells what no validation of a Team can: regions that an account does not allow, and namespaces that are
+// somebody else's.
 func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
 	t := &v1alpha1.Team{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, t); err != nil {

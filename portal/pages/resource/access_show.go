@@ -35,7 +35,8 @@ func purposeOf(k catalog.Kind, user *unstructured.Unstructured, t catalog.Target
 	return ""
 }
 
-// accessOf returns the rights in AWS that the application's bindings speak of, and what the operator says of them; nil, as long as it says nothing.
+// accessOf returns the rights in AWS that the application's bindings speak of, and what the operator says of them; nil,
+// as long as it says nothing.
 func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 	said := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionAWSAccess)
 	if said == nil || app.Status.AccessPolicy == "" {

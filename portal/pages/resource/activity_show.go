@@ -32,8 +32,9 @@ func (p *Pages) timeline(f status.Facts) []views.Turn {
 	return all
 }
 
-// turnLook returns the look of a condition: good for one whose status is as it should be, whether that is True or, of those that
-// hold only while something is amiss, False. Another one goes by how the object is: something on its way is no trouble.
+// turnLook returns the look of a condition: good for one whose status is as it should be, whether that is True or, of
+// those that hold only while something is amiss, False. Another one goes by how the object is: something on its way is
+// no trouble.
 func turnLook(f status.Facts, is phase.Phase, c status.Condition) (icon, tone string) {
 	switch {
 	case c.Status != "True" && c.Status != "False":
@@ -86,8 +87,8 @@ func changes(obj *unstructured.Unstructured) int64 {
 	return max(n, 0)
 }
 
-// activity tells what happened to the object and was done about it, as far as the cluster and the operator remember, the
-// last thing first.
+// activity tells what happened to the object and was done about it, as far as the cluster and the operator remember,
+// the last thing first.
 func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views.Deed {
 	at := func(path ...string) views.Moment { return p.Moment(parsed(catalog.TextAt(obj, path...))) }
 	var all []views.Deed // of the same second, the last thing first

@@ -144,7 +144,8 @@ func refusal(err error, field string) (words string, other error) {
 	return strings.Join(all, " "), nil
 }
 
-// backToDetail leads from the address of an action to the object: whoever loads it again, or comes back to it, acts on nothing.
+// backToDetail leads from the address of an action to the object: whoever loads it again, or comes back to it, acts on
+// nothing.
 func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
 	s := p.SpaceOf(r)
 	ref, err := s.RefOf(r)

@@ -92,8 +92,8 @@ func bounds(k catalog.Kind, name string) (low, high int) {
 	return int(*k.Fields[i].Limits.Min), int(*k.Fields[i].Limits.Max)
 }
 
-// versionsOf returns the revisions, newest first. The newest of the image asked for is the wanted one; going back to a version
-// with the same image would change nothing.
+// versionsOf returns the revisions, newest first. The newest of the image asked for is the wanted one; going back to a
+// version with the same image would change nothing.
 func (p *Pages) versionsOf(app *v1alpha1.WebApp, may bool) []views.Version {
 	wanted := slices.IndexFunc(app.Status.Revisions, func(r v1alpha1.WebAppRevision) bool { return r.Image == app.Spec.Image })
 	out := make([]views.Version, 0, len(app.Status.Revisions))

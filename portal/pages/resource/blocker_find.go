@@ -24,9 +24,9 @@ type obstacle struct {
 	urgency, depth int
 }
 
-// blocker returns the object, among those that obj refers to at any depth, that holds it up the most: the worst by phase, and of those
-// alike the one furthest down. What is not there is as bad as what needs somebody. It returns nil if there is none, or none that the
-// caller can see.
+// blocker returns the object, among those that obj refers to at any depth, that holds it up the most: the worst by
+// phase, and of those alike the one furthest down. What is not there is as bad as what needs somebody. It returns nil
+// if there is none, or none that the caller can see.
 func (p *Pages) blocker(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (*views.Relation, error) {
 	if is, _ := status.Of(obj); is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
 		return nil, nil //nolint:nilnil // nothing is in the way of what is ready, or left alone

@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// factsList returns the details beside the steps. What is not known yet has its place from the start, so that the page does not
-// jump when it comes; what may never come is left out.
+// factsList returns the details beside the steps. What is not known yet has its place from the start, so that the page
+// does not jump when it comes; what may never come is left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := columnFacts(obj, k)
 	if k.KeptBy == "" && !isApp(k) { // whose page has it on top
@@ -60,7 +60,8 @@ func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
 // listText makes words of a list in JSON.
 var listText = strings.NewReplacer(`["`, "", `","`, ", ", `"]`, "")
 
-// webLink returns what can be opened in a browser, "" for anything else; a Service's own name is known in the cluster only.
+// webLink returns what can be opened in a browser, "" for anything else; a Service's own name is known in the cluster
+// only.
 func webLink(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.HasSuffix(u.Hostname(), ".svc") {

@@ -17,7 +17,8 @@ import (
 const (
 	// readAllTime is for the logs of all copies together; the answer has to be written before the server gives up.
 	readAllTime = 8 * time.Second
-	// readsOfAll is how many copies are read at a time: two pages that are opened at once have room among podlogs.MaxReads.
+	// readsOfAll is how many copies are read at a time: two pages that are opened at once have room among
+	// podlogs.MaxReads.
 	readsOfAll = podlogs.MaxReads / 2
 )
 
@@ -29,7 +30,8 @@ type answer struct {
 	err   error
 }
 
-// linesOfAll returns the last lines of all copies as one. Copies that do not answer in time are left out, and named in the note.
+// linesOfAll returns the last lines of all copies as one. Copies that do not answer in time are left out, and named in
+// the note.
 func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, cut bool, note string, err error) {
 	answers, err := p.readAll(ctx, l)
 	if err != nil {
@@ -56,8 +58,8 @@ func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, c
 	return podlogs.Interleave(copies, l.query.Timestamps), cut, l.note(without), nil
 }
 
-// readAll reads the logs of all copies, in their order; those that cannot have one are not asked. The copies on one node are read one
-// after another, so that a node that is down delays no other copy.
+// readAll reads the logs of all copies, in their order; those that cannot have one are not asked. The copies on one
+// node are read one after another, so that a node that is down delays no other copy.
 func (p *Pages) readAll(ctx context.Context, l logRequest) ([]answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, readAllTime)
 	defer cancel()

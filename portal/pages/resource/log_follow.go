@@ -32,7 +32,8 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 	return p.Live(w, r.WithContext(ctx), l.id, page.Live{Changed: f.changed, Allowed: allowed, Render: f.render})
 }
 
-// following returns what follows the logs of a request. Copies of an application that come later are followed from when they come.
+// following returns what follows the logs of a request. Copies of an application that come later are followed from when
+// they come.
 func (p *Pages) following(ctx context.Context, l logRequest) *following {
 	f := &following{
 		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]followed{}, ended: map[string]string{},

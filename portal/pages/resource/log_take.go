@@ -43,8 +43,8 @@ type news struct {
 	end   error  // why nothing more comes
 }
 
-// render returns what came since the last message. It waits for nothing, or nobody would look whether the caller may still see
-// the log.
+// render returns what came since the last message. It waits for nothing, or nobody would look whether the caller may
+// still see the log.
 func (f *following) render(ctx context.Context) ([]sse.Part, error) {
 	pods, err := f.names(ctx)
 	if err != nil {

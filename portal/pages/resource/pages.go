@@ -1,4 +1,5 @@
-// Package resource serves the pages of one object: how it is, what can be done with it, and the Pods and logs of an application.
+// Package resource serves the pages of one object: how it is, what can be done with it, and the Pods and logs of an
+// application.
 package resource
 
 import (

@@ -29,7 +29,8 @@ func advice(f status.Facts, p phase.Phase) string {
 	return ""
 }
 
-// progress compares the generation that the status speaks of with the object's, and counts the steps that the page shows.
+// progress compares the generation that the status speaks of with the object's, and counts the steps that the page
+// shows.
 func progress(f status.Facts, k catalog.Kind, is phase.Phase, steps []views.Step) string {
 	switch {
 	case f.Observed < 0:

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// act sets the annotations behind the buttons of a resource's page: reconcile, pause, resume, keep and restart. It sends nothing else,
-// so that what others change at the same time stays.
+// act sets the annotations behind the buttons of a resource's page: reconcile, pause, resume, keep and restart. It
+// sends nothing else, so that what others change at the same time stays.
 func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -69,8 +69,8 @@ func (p *Pages) acknowledged(w http.ResponseWriter, r *http.Request, l objectReq
 	return "", nil
 }
 
-// recreateNumber returns the number by which a new, empty resource in place of one that is gone is acknowledged; "" unless the
-// object waits for that.
+// recreateNumber returns the number by which a new, empty resource in place of one that is gone is acknowledged; ""
+// unless the object waits for that.
 func recreateNumber(obj *unstructured.Unstructured) string {
 	c := status.FactsOf(obj).Condition(v1alpha1.ConditionStalled)
 	if !c.True() || !strings.Contains(c.Message, v1alpha1.AnnotationAcknowledgeRecreate+"=") {

@@ -63,8 +63,8 @@ func (p *Pages) detailParts(ctx context.Context, l objectRequest, obj *unstructu
 		page.Replace("tabs", views.TabsPart(d)), page.Replace("body", views.BodyPart(d)))
 }
 
-// gone returns the last word about a deleted object; what the page showed of it stays. heir is the UID of the one that has its
-// name by now, if there is one.
+// gone returns the last word about a deleted object; what the page showed of it stays. heir is the UID of the one that
+// has its name by now, if there is one.
 func (p *Pages) gone(ctx context.Context, l objectRequest, heir string) ([]sse.Part, error) {
 	d := views.Detail{
 		Frame: l.frame, Tab: l.tab, Gone: true, Replaced: heir != "",
@@ -84,7 +84,8 @@ func (p *Pages) followObject(ctx context.Context, l objectRequest) <-chan struct
 	})
 }
 
-// followRelated also signals when an object of a kind changes that the object refers to, because the page says which of them holds it up.
+// followRelated also signals when an object of a kind changes that the object refers to, because the page says which of
+// them holds it up.
 func (p *Pages) followRelated(ctx context.Context, l objectRequest) <-chan struct{} {
 	plurals := map[string]bool{}
 	for _, r := range l.ref.Kind.Refers {

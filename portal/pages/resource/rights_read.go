@@ -48,8 +48,8 @@ func (p *Pages) anotherPath(ctx context.Context, l objectRequest) (string, error
 	return views.AnotherPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name), nil
 }
 
-// cannotAct tells why some of what can be done with other resources cannot be done with this one; "" if all can. What is not
-// offered is not just left out: the page says why.
+// cannotAct tells why some of what can be done with other resources cannot be done with this one; "" if all can. What
+// is not offered is not just left out: the page says why.
 func cannotAct(l objectRequest, d views.Detail) string {
 	k := l.ref.Kind
 	switch {

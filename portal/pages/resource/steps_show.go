@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
-// holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
+// stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted,
+// what holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
 func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
 	by := "Portico has your request."
 	if r.RequestedBy != "" {

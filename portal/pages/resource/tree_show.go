@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// tree returns the object with what was made for it and what it is bound to, each with how it is. What no cache holds is told
-// from the object's own status.
+// tree returns the object with what was made for it and what it is bound to, each with how it is. What no cache holds
+// is told from the object's own status.
 func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (views.Node, error) {
 	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
 	root, err := p.branch(ctx, l, l.ref.Kind, obj, seen, maxDepth)

@@ -1,5 +1,6 @@
-// Package secrets serves the pages on which people set values of Secrets, and are shown the password of a resource once. What they may do
-// the operator decides, by their own token of a fresh sign-in; a value is in no answer but the one that shows a password.
+// Package secrets serves the pages on which people set values of Secrets, and are shown the password of a resource
+// once. What they may do the operator decides, by their own token of a fresh sign-in; a value is in no answer but the
+// one that shows a password.
 package secrets
 
 import (

@@ -55,7 +55,8 @@ func (p *Pages) mayUse(ctx context.Context, l listRequest) error {
 	return p.cluster.RequireValues(ctx, l.id, "update", l.space.Namespace, "")
 }
 
-// showList shows the page, with what came of a form that was sent. stale says what came to nothing for want of a fresh sign-in.
+// showList shows the page, with what came of a form that was sent. stale says what came to nothing for want of a fresh
+// sign-in.
 func (p *Pages) showList(w http.ResponseWriter, r *http.Request, l listRequest, sent trouble, stale string) error {
 	ctx := r.Context()
 	if err := p.mayUse(ctx, l); err != nil {
@@ -158,7 +159,8 @@ var effects = map[string]string{
 	v1alpha1.KindEC2Instance: "has what it took when it was launched",
 }
 
-// addDone says what the form has just done. The address names it, and the list says whether it is true: a link of somebody else tells nothing.
+// addDone says what the form has just done. The address names it, and the list says whether it is true: a link of
+// somebody else tells nothing.
 func addDone(r *http.Request, view *views.Secrets) {
 	q := r.URL.Query()
 	find := func(name, key string) (s views.Secret, there bool) {

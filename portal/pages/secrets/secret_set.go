@@ -57,7 +57,8 @@ func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 
 const tooLong = "Nothing was set: a form takes no more than 1 MB, which is also all that a Secret can hold. The command line takes a file: portico secret set NAME KEY=@FILE."
 
-// valueOf returns the value as it was meant: browsers write each line end as two characters, and one after a single line is there by accident.
+// valueOf returns the value as it was meant: browsers write each line end as two characters, and one after a single
+// line is there by accident.
 func valueOf(sent string) string {
 	value := strings.ReplaceAll(sent, "\r\n", "\n")
 	if one := strings.TrimRight(value, "\n"); !strings.Contains(one, "\n") {

@@ -36,8 +36,8 @@ func troubleOf(err error) (trouble, error) {
 	return trouble{status: told.Status, words: humanize.Sentence(told.Detail), off: told.Status == http.StatusNotImplemented}, nil
 }
 
-// confirming says whether the request has a token of a fresh sign-in, and how to get one and come back. stale says what came to nothing for
-// want of it.
+// confirming says whether the request has a token of a fresh sign-in, and how to get one and come back. stale says what
+// came to nothing for want of it.
 func (p *Pages) confirming(ctx context.Context, back, stale string) views.Confirming {
 	until := auth.ConfirmedUntil(ctx)
 	if until.IsZero() || stale != "" {

@@ -1,5 +1,5 @@
-// Package team serves the page of a Team: who its members are, what it has and how much of it is used. Members see it of their own Team;
-// what is on it goes by the rights that they have.
+// Package team serves the page of a Team: who its members are, what it has and how much of it is used. Members see it
+// of their own Team; what is on it goes by the rights that they have.
 package team
 
 import (

@@ -72,8 +72,8 @@ func (s *Server) Close() error { return s.http.Close() }
 // SetLatency sets by how much each call is delayed from now on.
 func (s *Server) SetLatency(d time.Duration) { s.latency.Store(int64(d)) }
 
-// OnCall sets a function that is called for each request when it arrives, before the latency and without an ErrorCode; nil ends
-// that.
+// OnCall sets a function that is called for each request when it arrives, before the latency and without an ErrorCode;
+// nil ends that.
 func (s *Server) OnCall(f func(Call)) {
 	if f == nil {
 		s.hook.Store(nil)

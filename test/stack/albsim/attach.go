@@ -46,8 +46,8 @@ func names(ref gatewayv1.ParentReference, l *listener) bool {
 	return (ref.SectionName == nil || *ref.SectionName == l.name) && (ref.Port == nil || *ref.Port == l.port)
 }
 
-// shared returns the hostnames of both a listener and a route: of two that overlap, the narrower. "" means every name. The
-// controller passes over a hostname of a route that has a label of more than 63 characters.
+// shared returns the hostnames of both a listener and a route: of two that overlap, the narrower. "" means every name.
+// The controller passes over a hostname of a route that has a label of more than 63 characters.
 func shared(listener string, route []string) []string {
 	if len(route) == 0 {
 		return []string{listener}

@@ -1,9 +1,10 @@
 // Package albsim is a simulator of the AWS Load Balancer Controller, for the local stack and its tests, where the real
 // one does not run. The operator does not know it from the real one.
 //
-// It takes the Gateways whose GatewayClass names gateway.k8s.aws/alb, makes an Application Load Balancer with listeners,
-// certificates, rules and target groups of each, through the AWS API, and writes the status of Gateways, ListenerSets,
-// HTTPRoutes and GRPCRoutes. What it does and what it leaves out follows measurements of version 3.5 of the controller:
+// It takes the Gateways whose GatewayClass names gateway.k8s.aws/alb, makes an Application Load Balancer with
+// listeners, certificates, rules and target groups of each, through the AWS API, and writes the status of Gateways,
+// ListenerSets, HTTPRoutes and GRPCRoutes. What it does and what it leaves out follows measurements of version 3.5 of
+// the controller:
 //
 //   - certificates come from LoadBalancerConfigurations only, and are detached before others are attached;
 //   - a listener exists while a route is attached to its port;

@@ -35,8 +35,8 @@ type candidate struct {
 	rule    *routeRule
 }
 
-// rules returns the rules of all routes on the port, in the order in which they are tried. A route that is attached to a hostname
-// by two listeners has its rules once.
+// rules returns the rules of all routes on the port, in the order in which they are tried. A route that is attached to
+// a hostname by two listeners has its rules once.
 func (m *model) rules(t *topology, port int32) []ruleModel { //nolint:gocognit // a walk through routes, rules and matches
 	var all []candidate
 	seen := map[string]bool{}
@@ -88,7 +88,8 @@ func precedence(a, b candidate) int {
 	)
 }
 
-// specific returns how specific a hostname is: more for exact names than for wildcards and for longer ones, 0 for every name.
+// specific returns how specific a hostname is: more for exact names than for wildcards and for longer ones, 0 for every
+// name.
 func specific(host string) int {
 	if host == "" || strings.HasPrefix(host, "*") {
 		return len(host)

@@ -151,16 +151,16 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Pause makes the simulator do nothing, as a controller that is down: what it has written stays as it is. A pass that is
-// under way is finished before Pause returns.
+// Pause makes the simulator do nothing, as a controller that is down: what it has written stays as it is. A pass that
+// is under way is finished before Pause returns.
 func (s *Simulator) Pause() {
 	s.paused.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 }
 
-// Resume ends a pause. Like a controller that starts, the simulator then compares everything with AWS. So it may also be called
-// without a pause, to repair what others have changed there.
+// Resume ends a pause. Like a controller that starts, the simulator then compares everything with AWS. So it may also
+// be called without a pause, to repair what others have changed there.
 func (s *Simulator) Resume() {
 	s.mu.Lock()
 	for _, p := range s.progress {

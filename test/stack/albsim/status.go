@@ -60,8 +60,8 @@ func (s *Simulator) writeClasses(ctx context.Context, w *world) error {
 // seeEvents is all that the status of a Gateway says of a model that could not be built.
 const seeEvents = "Check Gateway Events for more information."
 
-// writeFailure tells of a Gateway that could not be brought to what is asked: it was served before as its other conditions,
-// its listeners and its ListenerSets say.
+// writeFailure tells of a Gateway that could not be brought to what is asked: it was served before as its other
+// conditions, its listeners and its ListenerSets say.
 func (s *Simulator) writeFailure(ctx context.Context, t *topology, message string) error {
 	g := t.gateway.DeepCopy()
 	set(&g.Status.Conditions, g.Generation, says{kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalid), message: message})

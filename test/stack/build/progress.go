@@ -167,8 +167,8 @@ func (p *progress) text() string {
 // every package more from this one.
 func (p *progress) left(elapsed time.Duration) time.Duration {
 	rest := p.rest()
-	// After so much this build counts as much as those before: what takes half a minute, but of a large build a tenth, and of a
-	// small one a fifth.
+	// After so much this build counts as much as those before: what takes half a minute, but of a large build a tenth,
+	// and of a small one a fifth.
 	all := float64(p.done + rest)
 	before := max(all/10, min(30*p.expected, all/5))
 	pace := (float64(p.done) + before) / (elapsed.Seconds() + before/p.expected)

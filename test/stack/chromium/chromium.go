@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Start starts a Chromium with an empty profile, which speaks to nobody but the pages, and with more options perhaps. Tabs are
-// opened in the context that it returns; stop ends the browser.
+// Start starts a Chromium with an empty profile, which speaks to nobody but the pages, and with more options perhaps.
+// Tabs are opened in the context that it returns; stop ends the browser.
 func Start(more ...chromedp.ExecAllocatorOption) (browser context.Context, stop func(), err error) {
 	path, err := find()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// program returns the program that runs in place of the image. Where images are unpacked it is the image's own, with a root and a
-// user for it.
+// program returns the program that runs in place of the image. Where images are unpacked it is the image's own, with a
+// root and a user for it.
 func (p *pod) program() (path string, in *process.Confined, err error) {
 	if p.options.Unpack == nil {
 		path, err = p.options.Binary(p.container().Image)

@@ -111,8 +111,8 @@ func (p *pod) mapped(text string) string {
 	return text
 }
 
-// Of returns the Pod that a Deployment's controller makes, as the API server completes it: for clusters whose controllers
-// are not to make it.
+// Of returns the Pod that a Deployment's controller makes, as the API server completes it: for clusters whose
+// controllers are not to make it.
 func Of(namespace string, template *corev1.PodTemplateSpec) *corev1.Pod {
 	const account, life = "kube-api-access", int64(3607)
 	seconds := life

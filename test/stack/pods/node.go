@@ -37,8 +37,8 @@ type Options struct {
 	Dir string
 	// Binary returns the path of what runs in place of an image.
 	Binary func(image string) (string, error)
-	// Unpack, if there, writes the files of an image into a folder, and returns the path of its program in it: Pods then run
-	// as in a container, in a root of their own and as the user that they say. That takes root.
+	// Unpack, if there, writes the files of an image into a folder, and returns the path of its program in it: Pods
+	// then run as in a container, in a root of their own and as the user that they say. That takes root.
 	Unpack func(image, folder string) (program string, err error)
 	// Address returns an address of this machine that no other Pod has, in 127.245.0.0/16.
 	Address func() (string, error)

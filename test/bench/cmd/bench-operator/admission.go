@@ -22,8 +22,8 @@ const (
 	admissionTries     = 500
 )
 
-// admission measures what Portico's admission policies add to a request: dry runs of objects whose team and provider have guardrails,
-// beside ConfigMaps, which no policy is about. The API server tells what it takes for each policy.
+// admission measures what Portico's admission policies add to a request: dry runs of objects whose team and provider
+// have guardrails, beside ConfigMaps, which no policy is about. The API server tells what it takes for each policy.
 func admission(ctx context.Context, w *world, _ *fleet, t *table) error {
 	teams, err := w.makeTeams(ctx)
 	if err != nil {
@@ -98,7 +98,8 @@ func (w *world) dryRuns(ctx context.Context, one func(i int) client.Object) (too
 	return took, nil
 }
 
-// makeTeams makes teams with guardrails, of which each has a namespace, and providers with others. It returns when all are Ready.
+// makeTeams makes teams with guardrails, of which each has a namespace, and providers with others. It returns when all
+// are Ready.
 func (w *world) makeTeams(ctx context.Context) (teams []*v1alpha1.Team, err error) {
 	if err := w.makeProviders(ctx); err != nil {
 		return nil, err
@@ -153,7 +154,8 @@ func (w *world) removeTeams(ctx context.Context, teams []*v1alpha1.Team) error {
 	return w.calm(ctx)
 }
 
-// policyTimes are how long the API server took for a kind of policies: how many requests, of which so many within 5 ms, and all together.
+// policyTimes are how long the API server took for a kind of policies: how many requests, of which so many within 5 ms,
+// and all together.
 type policyTimes struct{ requests, quick, seconds float64 }
 
 func (w *world) policyTimes(ctx context.Context) (map[string]policyTimes, error) {

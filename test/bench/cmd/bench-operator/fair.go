@@ -23,15 +23,15 @@ const (
 	fairTries    = 50     // buckets of the other team, one after the other
 	fairLatency  = 30 * time.Millisecond
 	annotatedPer = 20 * time.Millisecond // one annotation of the loop
-	// fairPause is between one bucket and the next. Without it the team asks for more than its share of a low rate, and it would be the
-	// share that is measured.
+	// fairPause is between one bucket and the next. Without it the team asks for more than its share of a low rate, and
+	// it would be the share that is measured.
 	fairPause = 500 * time.Millisecond
 	// The names of the second team's buckets begin where the first one's can never come.
 	aloneFrom, besideFrom = 20_000, 30_000
 )
 
-// fairShare measures how long a team's single bucket takes, alone and beside another team that asks for 10,000 and annotates them
-// in a loop.
+// fairShare measures how long a team's single bucket takes, alone and beside another team that asks for 10,000 and
+// annotates them in a loop.
 func fairShare(ctx context.Context, w *world, f *fleet, t *table) error {
 	few := f.namespaces[0]
 	others, err := w.makeNamespaces(ctx, few+"-many", 0)
@@ -100,7 +100,8 @@ func eachAtOnce(all []resource, do func(resource) error) error {
 	return g.Wait()
 }
 
-// remove deletes the other team's objects. It waits until the operator has forgotten them, which would take part in what comes next.
+// remove deletes the other team's objects. It waits until the operator has forgotten them, which would take part in
+// what comes next.
 func (w *world) remove(ctx context.Context, all []resource) error {
 	w.aws.SetLatency(0)
 	if err := eachAtOnce(all, func(o resource) error { return client.IgnoreNotFound(w.kube.Delete(ctx, o)) }); err != nil {
@@ -132,8 +133,8 @@ func tellTimes(t *table, what string, took []time.Duration, detail string) {
 	t.row("one bucket "+what, fmt.Sprintf("%.0f ms", measure.Percentile(took, .5).Seconds()*1000), text)
 }
 
-// oneByOne makes buckets, each when the one before is Ready, and returns how long each took, and how many calls to AWS for others
-// came before its first.
+// oneByOne makes buckets, each when the one before is Ready, and returns how long each took, and how many calls to AWS
+// for others came before its first.
 func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *callsByTeam) (took []time.Duration, between []int, err error) {
 	for i := range fairTries {
 		o := newBucket(namespace, from+i)

@@ -85,8 +85,8 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (
 	return f, nil
 }
 
-// watching watches the objects of one kind. The API server ends the watch of a slow reader: watching then begins another one at
-// the last event.
+// watching watches the objects of one kind. The API server ends the watch of a slow reader: watching then begins
+// another one at the last event.
 type watching struct {
 	kube   client.WithWatch
 	of     client.ObjectList
@@ -212,7 +212,8 @@ func (f *fleet) clear(ctx context.Context) error {
 	return nil
 }
 
-// deleteAll deletes all objects of a kind. The API server ends a request after a minute, so that of many objects it takes several.
+// deleteAll deletes all objects of a kind. The API server ends a request after a minute, so that of many objects it
+// takes several.
 func (f *fleet) deleteAll(ctx context.Context, o client.Object, namespace string) error {
 	var err error
 	for range 10 {

@@ -122,8 +122,8 @@ func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// auditHostnames counts what a look at all of them costs: after a restart, when they share what is read, and at one that
-// comes when nothing else is remembered, as audits spread over an hour do.
+// auditHostnames counts what a look at all of them costs: after a restart, when they share what is read, and at one
+// that comes when nothing else is remembered, as audits spread over an hour do.
 func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) error {
 	from := w.stack.Proxy.Mark()
 	if err := w.relook(ctx, all, t); err != nil {

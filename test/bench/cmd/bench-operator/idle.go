@@ -55,7 +55,8 @@ func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 // lagsOf returns how long after its creation each bucket was first asked for at AWS.
 func lagsOf(f *fleet, first map[string]time.Time) (lags []time.Duration) {
 	for bucket, at := range first {
-		// The generated name is <prefix>-<namespace>-<name>-<hash>. One without the prefix is looked for too, and does not count.
+		// The generated name is <prefix>-<namespace>-<name>-<hash>. One without the prefix is looked for too, and does
+		// not count.
 		_, name, _ := strings.Cut(bucket, "-")
 		name, picked := strings.CutPrefix(name, f.namespaces[0]+"-")
 		if end := strings.LastIndexByte(name, '-'); picked && end > 0 {

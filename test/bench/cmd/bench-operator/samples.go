@@ -32,10 +32,10 @@ func (w writes) since(earlier writes) writes {
 	return rest
 }
 
-// kubernetesWrites counts the writes that the operator may have made: of custom resources (but not the creation and deletion of
-// Portico's own), Secrets (but not their deletion, which the garbage collector sees to), events, its ledger of hostnames, and what
-// it applies. The API server's own count tells resources apart; nobody else here writes any of these, save for events about Pods.
-// Leases are not counted.
+// kubernetesWrites counts the writes that the operator may have made: of custom resources (but not the creation and
+// deletion of Portico's own), Secrets (but not their deletion, which the garbage collector sees to), events, its ledger
+// of hostnames, and what it applies. The API server's own count tells resources apart; nobody else here writes any of
+// these, save for events about Pods. Leases are not counted.
 func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	all, err := w.apiServer(ctx)
 	if err != nil {

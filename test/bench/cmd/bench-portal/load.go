@@ -191,7 +191,8 @@ func (w *world) browse(ctx context.Context, who people) (*views, error) {
 	return all, err
 }
 
-// flood looks at one kind of page as fast as it comes, by four people at a time, and returns what a core does in a second.
+// flood looks at one kind of page as fast as it comes, by four people at a time, and returns what a core does in a
+// second.
 func (w *world) flood(ctx context.Context, p page, who people) (perCore float64, err error) {
 	all, before := newViews(), w.portal.usage()
 	over := time.Now().Add(w.size.flood)

@@ -1,6 +1,6 @@
-// Command bench-portal measures the portal as a process of its own, by what browsers and the API server see of it: a real
-// kube-apiserver full of objects, pages that are kept up to date, writes that go on, and people who look at pages all the
-// while. It asserts no times; it fails if something that was asked for was not answered.
+// Command bench-portal measures the portal as a process of its own, by what browsers and the API server see of it: a
+// real kube-apiserver full of objects, pages that are kept up to date, writes that go on, and people who look at pages
+// all the while. It asserts no times; it fails if something that was asked for was not answered.
 package main
 
 import (

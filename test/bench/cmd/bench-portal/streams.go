@@ -30,8 +30,8 @@ type change struct {
 	next *change      // the next write to the same object
 }
 
-// shown reports whether the change came to a stream, or one that took its place: changes that follow each other before a page
-// is told of them are told as one.
+// shown reports whether the change came to a stream, or one that took its place: changes that follow each other before
+// a page is told of them are told as one.
 func (c *change) shown() bool {
 	return len(c.seen) > 0 || c.next != nil && c.next.shown()
 }
@@ -67,8 +67,8 @@ func (w *watching) saw(stream int, token string) {
 	}
 }
 
-// unseen counts the writes that came to no stream at all: of those that were overtaken a later one to the same object came,
-// and those that are lost nothing tells of.
+// unseen counts the writes that came to no stream at all: of those that were overtaken a later one to the same object
+// came, and those that are lost nothing tells of.
 func (w *watching) unseen() (overtaken, lost int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// whole returns a picture in which nothing is wrong: two queues, one that was left, one that was let go, and somebody else's.
+// whole returns a picture in which nothing is wrong: two queues, one that was left, one that was let go, and somebody
+// else's.
 func whole() picture {
 	queue := func(id, uid string) resource {
 		r := resource{kind: "SQSQueue", id: id, config: "{}", tags: map[string]string{"team": "a"}, fields: map[string]string{"delaySeconds": "5"}}

@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// AWS's own times here, and what the operator takes them to be. It leaves room for a pass of passTimeout between the note of a creation
-// and the creation, which no scale shortens.
+// AWS's own times here, and what the operator takes them to be. It leaves room for a pass of passTimeout between the
+// note of a creation and the creation, which no scale shortens.
 const (
 	awsScale      = 1.0 / 30
 	operatorScale = 1.0 / 10
@@ -40,8 +40,8 @@ var strains = []strain{
 	{Fault: awsproxy.Fault{Kind: awsproxy.Latency, Probability: 0.6}, weight: 3, longMS: 12000, lag: 1500},
 }
 
-// showsLate excepts the one listing by which a resource is looked for whose name is not its own. EC2 leaves instances out of it for minutes
-// after their launch, as the simulator does by itself, and no others.
+// showsLate excepts the one listing by which a resource is looked for whose name is not its own. EC2 leaves instances
+// out of it for minutes after their launch, as the simulator does by itself, and no others.
 func showsLate(c awsproxy.Call) bool { return c.Operation != "DescribeInstances" }
 
 // struck are the services that a fault may strike alone; the empty one stands for all of them.

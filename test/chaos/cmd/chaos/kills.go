@@ -58,8 +58,8 @@ func (w *world) killUntil(ctx context.Context) error {
 	return nil
 }
 
-// killAPIServer kills kube-apiserver when no namespace is being deleted. One that has just begun serves no custom resources for a moment,
-// and says nothing of it: a namespace that is being deleted would go, and leave them behind.
+// killAPIServer kills kube-apiserver when no namespace is being deleted. One that has just begun serves no custom
+// resources for a moment, and says nothing of it: a namespace that is being deleted would go, and leave them behind.
 func (w *world) killAPIServer(ctx context.Context, lot *rand.Rand) error {
 	w.spaces.Lock()
 	defer w.spaces.Unlock()
@@ -90,8 +90,8 @@ func killPart(name string) func(*world, context.Context, *rand.Rand) error {
 
 var jumps = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
-// jump moves the operator's clock, forwards or backwards. Nothing is young for AWS meanwhile: that a clock which jumps ahead makes the
-// operator wait less for AWS than it must cannot be helped.
+// jump moves the operator's clock, forwards or backwards. Nothing is young for AWS meanwhile: that a clock which jumps
+// ahead makes the operator wait less for AWS than it must cannot be helped.
 func (w *world) jump(ctx context.Context, lot *rand.Rand) error {
 	by := pick(lot, jumps)
 	if w.operator.offset > 0 && lot.IntN(4) > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// kind is what users do with objects of one kind. Specs are templates: $(a|b) is one of those, $(1..9) a number, $NAME, $NS and
-// $ZONE stand for the object's name, its namespace and the hosted zone.
+// kind is what users do with objects of one kind. Specs are templates: $(a|b) is one of those, $(1..9) a number, $NAME,
+// $NS and $ZONE stand for the object's name, its namespace and the hosted zone.
 type kind struct {
 	name   string
 	weight int
@@ -24,8 +24,8 @@ type kind struct {
 	id     string   // the field of the status by which AWS calls it; empty: no AWS kind
 	named  string   // the field of the spec that chooses its name in AWS; empty: there is none
 	spec   string
-	// edits are valid. Those of refused are for admission to refuse, whatever the object is. Those of astray are taken, and cannot
-	// be fulfilled; mend takes them back.
+	// edits are valid. Those of refused are for admission to refuse, whatever the object is. Those of astray are taken,
+	// and cannot be fulfilled; mend takes them back.
 	edits, refused, astray []string
 	mend                   string
 }

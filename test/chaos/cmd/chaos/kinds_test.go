@@ -28,8 +28,8 @@ func TestTemplatesAreSpecs(t *testing.T) {
 	}
 }
 
-// notActedOn are the kinds that nobody asks for, and DatabaseUser, which takes a real database: the campaign's are the simulator's.
-// TestLostAnswersLoseNothing and its neighbours interrupt it.
+// notActedOn are the kinds that nobody asks for, and DatabaseUser, which takes a real database: the campaign's are the
+// simulator's. TestLostAnswersLoseNothing and its neighbours interrupt it.
 var notActedOn = []string{"DatabaseUser", "DomainClaim", "HostnameGrant", "PoolGateway"}
 
 func TestEveryKindIsActedOn(t *testing.T) {

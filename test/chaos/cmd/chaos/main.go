@@ -1,7 +1,7 @@
-// Command chaos lets random users loose on Portico for a while, with crashes, faults of AWS, a clock that jumps and people who change
-// things behind its back. Then all faults end, everything must settle, and AWS is compared with the cluster. It fails when
-// something is wrong. What users do, which faults strike and what is killed is drawn from a seed; when exactly it meets
-// what differs from run to run.
+// Command chaos lets random users loose on Portico for a while, with crashes, faults of AWS, a clock that jumps and
+// people who change things behind its back. Then all faults end, everything must settle, and AWS is compared with the
+// cluster. It fails when something is wrong. What users do, which faults strike and what is killed is drawn from a
+// seed; when exactly it meets what differs from run to run.
 package main
 
 import (

@@ -27,8 +27,8 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 	began := time.Now()
 	w.calm()
 	w.revive(ctx)
-	// Where an object was deleted and made again while nobody could watch, the garbage collector of Kubernetes takes the new one for the
-	// old, and keeps what belonged to that, until it begins again.
+	// Where an object was deleted and made again while nobody could watch, the garbage collector of Kubernetes takes
+	// the new one for the old, and keeps what belonged to that, until it begins again.
 	if err := w.stack.Part("kube-controller-manager").Restart(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -115,7 +115,8 @@ func (w *world) unsettled(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// notSettled says what is not as it should be, "" if nothing is. What asks for a resource of somebody else is to wait for ever.
+// notSettled says what is not as it should be, "" if nothing is. What asks for a resource of somebody else is to wait
+// for ever.
 func notSettled(o *unstructured.Unstructured) string {
 	c := ready(o)
 	why := fmt.Sprintf("%s: %s", c.Reason, c.Message)

@@ -30,8 +30,8 @@ const (
 	patience = 2 * time.Minute
 )
 
-// senders are who sends requests: a developer all that there are, and who looks after the platform those that only such a
-// role gets past authorization with.
+// senders are who sends requests: a developer all that there are, and who looks after the platform those that only such
+// a role gets past authorization with.
 var senders = []sender{
 	{user: "payments-dev", share: 3},
 	{user: "platform-admin", share: 1, paths: "/(awsproviders|poolgateways|domainclaims|hostnamegrants)"},

@@ -67,14 +67,15 @@ func (j job) targets(ctx context.Context) error {
 	return errors.Join(found...)
 }
 
-// compiled returns the paths of a folder's test binary, which has Go's instrumentation for fuzzing, and of the inputs that its
-// targets found interesting, with which the next run begins.
+// compiled returns the paths of a folder's test binary, which has Go's instrumentation for fuzzing, and of the inputs
+// that its targets found interesting, with which the next run begins.
 func (j job) compiled(folder string) (binary, seen string) {
 	at := filepath.Join(j.root, ".cache", "fuzz", filepath.FromSlash(folder))
 	return filepath.Join(at, "fuzz.test"), filepath.Join(at, "seen")
 }
 
-// compile tells how long it takes, for that is no time of fuzzing: the first time Go compiles all that the targets import.
+// compile tells how long it takes, for that is no time of fuzzing: the first time Go compiles all that the targets
+// import.
 func (j job) compile(ctx context.Context, all []target) error {
 	folders := make([]string, 0, len(all))
 	for _, t := range all {
@@ -128,8 +129,8 @@ func (j job) fuzz(ctx context.Context, t target) error {
 		t.name, t.folder, err, t.name, t.folder)
 }
 
-// timeIsUp tells from what a target that wrote no input said that its time was over, which Go 1.26 now and then takes for a
-// failure (golang/go#75804).
+// timeIsUp tells from what a target that wrote no input said that its time was over, which Go 1.26 now and then takes
+// for a failure (golang/go#75804).
 func timeIsUp(said string) bool {
 	return strings.Contains(said, "context deadline exceeded") && !strings.Contains(said, "failure while testing seed corpus")
 }
@@ -144,7 +145,8 @@ func inputs(folder, name string) []string {
 	return names
 }
 
-// command tells what it says as it goes, and is told to end, and not killed, when ctx ends: what it started ends with it.
+// command tells what it says as it goes, and is told to end, and not killed, when ctx ends: what it started ends with
+// it.
 func (j job) command(ctx context.Context, folder, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

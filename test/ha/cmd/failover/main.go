@@ -1,6 +1,6 @@
-// Command failover measures how long Portico is without a leader when the operator that leads ends, and whether anything is
-// done twice across the change: two operators with a deployment's flags against a real kube-apiserver and the AWS simulator.
-// It fails when a goal is missed.
+// Command failover measures how long Portico is without a leader when the operator that leads ends, and whether
+// anything is done twice across the change: two operators with a deployment's flags against a real kube-apiserver and
+// the AWS simulator. It fails when a goal is missed.
 package main
 
 import (

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// proxy does as a Service with a readiness probe does: new connections go in turn to the replicas that are ready; those that
-// are there go on, whatever becomes of their replica.
+// proxy does as a Service with a readiness probe does: new connections go in turn to the replicas that are ready; those
+// that are there go on, whatever becomes of their replica.
 type proxy struct {
 	listener net.Listener
 	replicas []*replica

@@ -25,8 +25,9 @@ import (
 // user has a browser with a session, and a program with a token.
 type user struct {
 	name, session, token string
-	// Requests and streams have connections of their own: one that Go's client opens for nothing, because another one became
-	// free meanwhile, is closed by any server in the end, and a write that is sent at that moment is lost; browsers send it again.
+	// Requests and streams have connections of their own: one that Go's client opens for nothing, because another one
+	// became free meanwhile, is closed by any server in the end, and a write that is sent at that moment is lost;
+	// browsers send it again.
 	http, streams *http.Client
 	load          *load
 }

@@ -1,6 +1,6 @@
-// Command lighthouse has Google's Lighthouse look at the portal's pages, as a team's developer and a platform admin see them,
-// and writes its reports. It fails unless every page is at its goal: 0.95 for performance, which depends on the machine too, and 1 for accessibility and best
-// practices.
+// Command lighthouse has Google's Lighthouse look at the portal's pages, as a team's developer and a platform admin see
+// them, and writes its reports. It fails unless every page is at its goal: 0.95 for performance, which depends on the
+// machine too, and 1 for accessibility and best practices.
 package main
 
 import (

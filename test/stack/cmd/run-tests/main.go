@@ -46,8 +46,8 @@ type suite struct {
 	packages []string // folders, or ./...
 	flags    []string // of go test
 	tag      string
-	// processes is how many test binaries run at a time, of packages and of parts of the package split; 0 leaves that to
-	// go test, to which a package is one.
+	// processes is how many test binaries run at a time, of packages and of parts of the package split; 0 leaves that
+	// to go test, to which a package is one.
 	processes int
 	split     string
 }
@@ -114,8 +114,8 @@ func (s suite) arguments() []string {
 	return slices.Concat([]string{"-tags", s.tag}, s.flags, s.packages)
 }
 
-// stream feeds the report with what a command prints in the format of go test -json. Ending its context interrupts it and
-// everything that it started.
+// stream feeds the report with what a command prints in the format of go test -json. Ending its context interrupts it
+// and everything that it started.
 func stream(cmd *exec.Cmd, r *report) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }

@@ -23,12 +23,13 @@ type job struct {
 	skip   []string // the tests that other parts run
 }
 
-// partsOfProcess is how many parts each process runs of the package that is split, one after the other: the more, the less time is
-// lost at the end to the one that happened to get the slow tests; but each begins with a control plane of its own.
+// partsOfProcess is how many parts each process runs of the package that is split, one after the other: the more, the
+// less time is lost at the end to the one that happened to get the slow tests; but each begins with a control plane of
+// its own.
 const partsOfProcess = 2
 
-// jobs builds the packages' test binaries into the folder. The tests of the package split are dealt to parts, which come last, for there
-// are many, so that all processes end at about the same time.
+// jobs builds the packages' test binaries into the folder. The tests of the package split are dealt to parts, which
+// come last, for there are many, so that all processes end at about the same time.
 func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error) {
 	arguments := slices.Concat([]string{"test", "-json", "-c", "-o", folder + string(filepath.Separator)}, s.arguments())
 	if err := stream(exec.CommandContext(ctx, "go", arguments...), r); err != nil {
@@ -53,8 +54,8 @@ func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error
 	return append(others, parts...), nil
 }
 
-// deal makes so many parts. Each skips what others run, rather than naming what it runs: a test that is not listed runs in
-// every part, and none is lost.
+// deal makes so many parts. Each skips what others run, rather than naming what it runs: a test that is not listed runs
+// in every part, and none is lost.
 func (j job) deal(tests []string, parts int) []job {
 	var all []job
 	for part := range parts {
@@ -105,8 +106,8 @@ func (j job) run(ctx context.Context, arguments []string, r *report) error {
 	return stream(cmd, r)
 }
 
-// apart runs the suite's packages, and parts of one, in processes of their own, so many at a time: where tests wait rather
-// than compute, as those with a control plane of their own do.
+// apart runs the suite's packages, and parts of one, in processes of their own, so many at a time: where tests wait
+// rather than compute, as those with a control plane of their own do.
 func (s suite) apart(ctx context.Context, r *report) error {
 	folder, err := os.MkdirTemp("", "run-tests-")
 	if err != nil {

@@ -1,6 +1,7 @@
-// Command upgrade upgrades a whole installation and takes it back: it installs the baseline, with one of every kind, upgrades
-// to this tree with nothing but portico check --fix between, and returns to the baseline. It fails unless, all the way, AWS sees
-// no write, everything stays Ready, nothing that users have changes, and the portal answers every request.
+// Command upgrade upgrades a whole installation and takes it back: it installs the baseline, with one of every kind,
+// upgrades to this tree with nothing but portico check --fix between, and returns to the baseline. It fails unless, all
+// the way, AWS sees no write, everything stays Ready, nothing that users have changes, and the portal answers every
+// request.
 package main
 
 import (

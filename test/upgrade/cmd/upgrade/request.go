@@ -28,7 +28,8 @@ const team = "payments"
 // byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname.
 var byOthers = []string{"AWSProvider", "DomainClaim", "HostnameGrant", "PoolGateway"}
 
-// absent are kinds of which there is no object here: a DatabaseUser needs a real database, and a Team an account of its own.
+// absent are kinds of which there is no object here: a DatabaseUser needs a real database, and a Team an account of its
+// own.
 var absent = []string{"DatabaseUser", "Team"}
 
 //go:embed extras.yaml
@@ -55,8 +56,8 @@ func givesRights(dir string) bool {
 	return err == nil && has
 }
 
-// requests returns what the teams ask for: the samples of all kinds of a version, made to fit the stack, and more. A kind without
-// a sample is an error.
+// requests returns what the teams ask for: the samples of all kinds of a version, made to fit the stack, and more. A
+// kind without a sample is an error.
 func requests(files fs.FS, account map[string]string) ([]*unstructured.Unstructured, error) {
 	kinds, err := kindsOf(files)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // passing are kinds whose objects come, go and change all the time.
 var passing = []string{"Endpoints", "EndpointSlice", "Event", "Lease", "PodMetrics"}
 
-// snapshot is what users have in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and of the
-// shared Gateways, and Portico's own kinds wherever they are.
+// snapshot is what users have in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and of
+// the shared Gateways, and Portico's own kinds wherever they are.
 type snapshot map[string]*unstructured.Unstructured
 
 // watched are the namespaces that an upgrade must not change anything in.
@@ -71,8 +71,8 @@ func listed(d discovery.DiscoveryInterface) ([]schema.GroupVersionResource, erro
 	return all, nil
 }
 
-// changed tells what became of the objects that were there before: what was created, deleted, replaced or changed, status
-// aside. Values are not told, for some are secret.
+// changed tells what became of the objects that were there before: what was created, deleted, replaced or changed,
+// status aside. Values are not told, for some are secret.
 func (before snapshot) changed(now snapshot) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(before)) {

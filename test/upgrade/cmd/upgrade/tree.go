@@ -44,7 +44,8 @@ func parseBaseline(text string) (commit string, err error) {
 	return commit, nil
 }
 
-// baseline takes the files of the commit to upgrade from out of git, and builds them. What was built before is used again.
+// baseline takes the files of the commit to upgrade from out of git, and builds them. What was built before is used
+// again.
 func baseline(ctx context.Context, root, from string, progress io.Writer) (tree, error) {
 	if from == "" {
 		text, err := os.ReadFile(filepath.Join(root, baselineFile))
