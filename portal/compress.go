@@ -10,14 +10,13 @@ import (
 )
 
 const (
-	// compressLevel is the middle: higher ones take twice the time for some per cent.
+	// compressLevel is a compromise: higher levels take twice the time for a few per cent.
 	compressLevel = 5
-	// compressFrom is the size below which nothing is won.
+	// compressFrom is the size below which compression gains nothing.
 	compressFrom = 1 << 10
 )
 
-// gzipped is made once: it takes a compressor when an answer has its first bytes, and not while the answer is waited
-// for.
+// gzipped is created once: it allocates a compressor at a response's first bytes, and not before.
 var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(compressLevel), gzhttp.MinSize(compressFrom),
 		gzhttp.ContentTypes([]string{"text/html", "application/json", "application/problem+json", "application/vnd.oai.openapi+json"}))
@@ -27,10 +26,10 @@ var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	return wrap
 })
 
-// compress sends pages and JSON compressed to who takes it. Streams pass by it: each message leaves at once, and
-// hundreds of them would hold as many compressors of most of a megabyte. Compression can give away what a page holds
-// beside what an attacker puts into its address (BREACH): what auth.Untransformed marks, passwords and logs, is sent as
-// it is.
+// compress compresses pages and JSON for clients that accept it. Streams are not compressed: each message is sent at
+// once, and hundreds of streams would hold as many compressors of most of a megabyte. Compression can reveal the
+// content of a page beside text that an attacker puts into its URL (BREACH): responses marked by auth.Untransformed,
+// such as passwords and logs, are sent uncompressed.
 func compress(next http.Handler) http.Handler {
 	packed := gzipped()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&marked{ResponseWriter: w}, r) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,13 +41,13 @@ func compress(next http.Handler) http.Handler {
 	})
 }
 
-// marked tells the compressor of the mark, once the answer has its headers.
+// marked passes the mark to the compressor, once the response has its headers.
 type marked struct {
 	http.ResponseWriter
 	begun bool
 }
 
-// Unwrap returns what http.ResponseController looks for.
+// Unwrap lets http.ResponseController reach the wrapped writer.
 func (m *marked) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -66,6 +65,6 @@ func (m *marked) Write(b []byte) (int, error) {
 func (m *marked) begin() {
 	if !m.begun && strings.Contains(m.Header().Get("Cache-Control"), "no-transform") {
 		m.begun = true
-		m.Header().Set(gzhttp.HeaderNoCompression, "1") // which goes no further
+		m.Header().Set(gzhttp.HeaderNoCompression, "1") // which is removed before sending
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// head answers HEAD as GET, without a body (RFC 9110, 9.3.2): probes ask so. What would last, as streams do, ends when
-// its header is out.
+// head handles HEAD like GET, without a body (RFC 9110, 9.3.2): probes use it. Long responses, such as streams, end
+// after the header.
 func head(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodHead {
@@ -22,7 +22,7 @@ func head(next http.Handler) http.Handler {
 	})
 }
 
-// headed ends the request when its header is out. The server drops what is written to the body.
+// headed ends the request after the header. The server drops writes to the body.
 type headed struct {
 	http.ResponseWriter
 	end context.CancelFunc
@@ -40,5 +40,5 @@ func (h *headed) Write(b []byte) (int, error) {
 	return h.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach what is below.
+// Unwrap lets http.ResponseController reach the wrapped writer.
 func (h *headed) Unwrap() http.ResponseWriter { return h.ResponseWriter }

@@ -7,10 +7,10 @@ import (
 	"github.com/portico-platform/portico/portal/limit"
 )
 
-// perClient is how many users one address may stand for: an office, behind one router.
+// perClient is the number of users assumed behind one address: an office with one router.
 const perClient = 10
 
-// perUser keeps each user to so many pages.
+// perUser limits the rate of each user's pages.
 func (p Parts) perUser() func(http.Handler) http.Handler {
 	user := func(r *http.Request) string {
 		id, _ := auth.FromContext(r.Context())
@@ -19,14 +19,15 @@ func (p Parts) perUser() func(http.Handler) http.Handler {
 	return limit.New(p.Rate, p.Clock).Each(user, p.tooOften)
 }
 
-// perAddress keeps each address to so many, of what visitors see too. Addresses are known by proxies that are trusted.
+// perAddress limits the rate of each address, including pages for visitors. Addresses are known only with trusted
+// proxies.
 func (p Parts) perAddress() func(http.Handler) http.Handler {
 	rate := limit.Rate{PerSecond: perClient * p.Rate.PerSecond, Burst: perClient * p.Rate.Burst}
 	address := func(r *http.Request) string { return auth.AddressOf(r.Context()) }
 	return limit.New(rate, p.Clock).Each(address, p.tooOften)
 }
 
-// tooOften asks to wait: a page, but for what a script asked for.
+// tooOften asks to wait: with a page, except for requests by scripts.
 func (p Parts) tooOften(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("HX-Request") == "true" {
 		http.Error(w, "You ask too often.", http.StatusTooManyRequests)

@@ -28,13 +28,13 @@ var (
 	})
 )
 
-// Count counts the requests to h by method and status, and tells whether ready returns nil. It may be called once.
+// Count counts the requests to h by method and status, and exports whether ready returns nil. It can be called once.
 func Count(h http.Handler, ready func() error) http.Handler {
 	metrics.Registry.MustRegister(requests, inFlight, readyGauge(ready), activity.Metrics(), metric.Build())
 	return promhttp.InstrumentHandlerInFlight(inFlight.WithLabelValues(), promhttp.InstrumentHandlerCounter(requests, h))
 }
 
-// readyGauge asks when it is asked. It implements prometheus.Collector.
+// readyGauge calls ready at each scrape. It implements prometheus.Collector.
 type readyGauge func() error
 
 // Describe implements prometheus.Collector.
@@ -50,7 +50,7 @@ func (r readyGauge) Collect(out chan<- prometheus.Metric) {
 }
 
 // Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics; with profiling, also Go's
-// profiles at /debug/pprof/, which tell of the names in memory: for those who may see everything.
+// profiles at /debug/pprof/, which reveal names in memory: only for admins.
 func Metrics(profiling bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))

@@ -8,9 +8,9 @@ import (
 
 // Pages is the HTML side of the portal.
 type Pages interface {
-	// What signing in and out shows, and errors outside the pages themselves. Nobody needs to be signed in.
+	// The pages of signing in and out, and errors outside the pages themselves. They need no session.
 	auth.Pages
-	// Routes adds the pages. Behind them every request has an identity (auth.FromContext), and writes have passed the
-	// checks of origin.
+	// Routes adds the pages. Their requests have an identity (auth.FromContext), and writes have passed the origin
+	// checks.
 	Routes(r chi.Router)
 }

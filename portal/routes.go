@@ -24,10 +24,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxBody bounds what any request may send: an object of Kubernetes is at most 1.5 MiB, and ours are far smaller.
+// maxBody bounds the body of any request: a Kubernetes object is at most 1.5 MiB, and ours are far smaller.
 const maxBody = 1<<20 + 1<<16
 
-// Parts are what the portal is put together from; all are needed but the limits.
+// Parts are the parts of the portal; all are required except the limits.
 type Parts struct {
 	Cluster  *cluster.Cluster
 	Provider *auth.Provider
@@ -37,22 +37,24 @@ type Parts struct {
 	Assets   http.Handler // static files
 	Clock    clock.PassiveClock
 	Log      *slog.Logger
-	// Rate is what each user and tool may ask for, of pages and of the REST API each.
+	// Rate is each user's and tool's request rate, for pages and for the REST API each.
 	Rate limit.Rate
-	// Installation tells what the cluster must have, and may lack; nil: nothing was looked at.
+	// Installation reports what the cluster lacks; nil: not checked.
 	Installation Installation
-	// Proxies are the addresses of those in front of the portal, which tell clients apart; none are trusted without.
+	// Proxies are the addresses of the proxies in front of the portal, which forward clients' addresses; without them
+	// none is trusted.
 	Proxies []netip.Prefix
 }
 
-// Installation is what check.Monitor knows.
+// Installation is the part of check.Monitor that the portal needs.
 type Installation interface{ Results() []check.Result }
 
-// AssetsPath is where the static files are.
+// AssetsPath is the path of the static files.
 const AssetsPath = "/assets/"
 
 // New returns the portal's handler, a chi.Router that chi.Walk can list; all routes are in this file. Browsers, which
-// send a cookie, and programs, which send a token, have routers of their own that share only what protects both.
+// send a cookie, and programs, which send a token, have separate routers that share only the middlewares that protect
+// both.
 func New(p Parts) (http.Handler, error) {
 	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Cluster.Revocations(), p.Clock, p.Log)
 	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
@@ -70,7 +72,7 @@ func New(p Parts) (http.Handler, error) {
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
 	r.With(compress).Mount(rest.Prefix, api)
-	open := r.With(p.perAddress(), compress) // to everybody, without a session
+	open := r.With(p.perAddress(), compress) // for everybody, without a session
 	open.Method(http.MethodGet, views.APIDocsPath, apiDocs)
 	open.Method(http.MethodGet, views.APIDocsPath+"/*", apiDocs)
 	open.Get(views.DocsPath, docs.Handler)
@@ -79,17 +81,17 @@ func New(p Parts) (http.Handler, error) {
 		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(), Turns: p.Cluster.Turns(),
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
-	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // the provider is no browser of ours, and has no origin
+	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // not a browser: no Origin
 	r.With(compress).Mount("/", p.browser(b))
 	return r, nil
 }
 
-// traced makes a span of each request, with the pattern of its route.
+// traced creates a span for each request, with the pattern of its route.
 func traced(next http.Handler) http.Handler {
 	return tracing.Requests(next, func(r *http.Request) string { return chi.RouteContext(r.Context()).RoutePattern() })
 }
 
-// browser returns the handler of the pages that people see.
+// browser returns the handler of the pages.
 func (p Parts) browser(b *auth.Browser) http.Handler {
 	r := chi.NewRouter()
 	r.Use(p.perAddress(), b.SameOrigin)
@@ -100,7 +102,7 @@ func (p Parts) browser(b *auth.Browser) http.Handler {
 	r.Post(auth.LogoutPath, b.Logout)
 	r.Get(auth.SignedOutPath, b.SignedOut)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // what New routes beside this can only be read
+		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // New's routes beside this are read-only
 		p.Pages.Problem(w, req, http.StatusMethodNotAllowed, "This is not possible here", "The page does not take this kind of request.")
 	})
 	r.Group(func(r chi.Router) {
@@ -110,7 +112,7 @@ func (p Parts) browser(b *auth.Browser) http.Handler {
 	return r
 }
 
-// failed answers after a panic: with a problem document for programs, a page for people.
+// failed responds after a panic: with a problem document for programs, a page for users.
 func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, rest.Prefix+"/") {
 		rest.WriteProblem(w, r, http.StatusInternalServerError, "something went wrong; the error has been logged")
@@ -119,7 +121,7 @@ func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
 	p.Pages.Problem(w, r, http.StatusInternalServerError, "Something went wrong", "The error has been logged.")
 }
 
-// ready says why the portal is not ready, without words for outsiders.
+// ready responds whether the portal is ready, without details for outsiders.
 func (p Parts) ready(r *http.Request) error {
 	if sse.Leaving(r.Context()) {
 		return errors.New("not ready: this replica is about to end")
@@ -150,5 +152,5 @@ func answer(w http.ResponseWriter, err error) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	_, _ = w.Write([]byte("ok\n")) // the reader has gone
+	_, _ = w.Write([]byte("ok\n")) // the client has gone
 }

@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	// headerTimeout and idleTimeout end connections that send nothing. There is no timeout of the server's for reading
-	// or writing: either would cut streams. auth.LimitBody bounds the time that a body may take,
-	// auth.LimitAnswer that for an answer.
+	// headerTimeout and idleTimeout close connections that send nothing. The server has no timeouts for reading or
+	// writing, which would end streams: auth.LimitBody bounds the time for a request's body, auth.LimitAnswer that for
+	// a response.
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
-	// When the server ends, requests have grace to finish before their contexts end, as long as a write may take, and
-	// drain in all.
+	// At shutdown, requests have grace, as long as a write may take, before their contexts end, and drain in total.
 	grace = 15 * time.Second
 	drain = 20 * time.Second
 )
 
-// Serve answers on l until ctx ends, and for delay longer, in which it is not ready, so that nobody is sent to it any
-// more. Streams end within that time, for their clients come back elsewhere; then requests may finish.
+// Serve serves on l until ctx ends, and for delay longer, in which it is not ready, so that no new requests are routed
+// to it. Streams end within that time, because their clients reconnect elsewhere; then requests can finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Duration, log *slog.Logger) error {
 	base, endRequests := context.WithCancel(sse.WithLeaving(context.WithoutCancel(ctx), ctx, delay))
 	defer endRequests()
@@ -51,7 +50,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Durat
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	if err := s.Shutdown(bounded); err != nil {
-		_ = s.Close() // what is left did not end in time
+		_ = s.Close() // the rest did not end in time
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
@@ -59,8 +58,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Durat
 	return nil
 }
 
-// farewell closes connections after the next answer once the server leaves: a client that used one at the moment when
-// the server ends would not know whether its request was heard.
+// farewell closes connections after their next response once the server shuts down: a client that used one at the
+// moment of the shutdown would not know whether its request was processed.
 func farewell(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if sse.Leaving(r.Context()) {

@@ -1,5 +1,5 @@
-// Package access says what an application may do in AWS with the resources that it is bound to: in words, and as the
-// IAM policy that allows just that.
+// Package access defines what an application can do in AWS with the resources that it is bound to: as text, and as the
+// IAM policy that allows exactly that.
 package access
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// rights are what one level of access to a kind takes. Words say what the application is to do, and follow "to": list
-// and read its objects.
+// rights are the rights of one level of access to a kind. Words describe them and follow "to": list and read its
+// objects.
 type rights struct {
 	words string
 	// resource are actions on the resource itself, content those on what is in it, such as the objects of a bucket.
@@ -21,9 +21,9 @@ type rights struct {
 	key []string
 }
 
-// table is what each level of access takes, by kind. Actions and the resources that they are for are from AWS's Service
-// Authorization Reference. A kind that is not in it gives no rights in AWS: a database has users of its own, and a
-// machine is reached by its network.
+// table has the rights of each level of access, by kind. Actions and their resources are from AWS's Service
+// Authorization Reference. A kind that is not in it needs no rights in AWS: a database has its own users, and a machine
+// is reached by its network.
 var table = map[string]map[v1alpha1.BindingAccess]rights{
 	v1alpha1.KindS3Bucket: {
 		v1alpha1.AccessRead: {
@@ -65,8 +65,8 @@ func levels(kind string, access v1alpha1.BindingAccess) (all []rights) {
 	return all
 }
 
-// Words returns what the access of a kind lets an application do, such as "receive and delete its messages, and send
-// messages to it"; empty, if the kind gives no rights in AWS. An access that is left out is the whole.
+// Words returns what the access to a kind lets an application do, such as "receive and delete its messages, and send
+// messages to it"; empty if the kind has no rights in AWS. No access given means full access.
 func Words(kind string, access v1alpha1.BindingAccess) string {
 	return strings.Join(Rights(kind, access), ", and ")
 }
@@ -76,8 +76,8 @@ var inDatabase = map[v1alpha1.BindingAccess]string{
 	v1alpha1.AccessRead: "read", v1alpha1.AccessWrite: "write rows", v1alpha1.AccessReadWrite: "read and write rows, and make tables of its own",
 }
 
-// DatabaseWords returns what the access of a database's user lets an application do there, such as "write rows". An
-// access that is left out is the whole.
+// DatabaseWords returns what the access of a database's user lets an application do there, such as "write rows". No
+// access given means full access.
 func DatabaseWords(access v1alpha1.BindingAccess) string {
 	return inDatabase[cmp.Or(access, v1alpha1.AccessReadWrite)]
 }
@@ -101,8 +101,8 @@ type Grant struct {
 	Region, Account string
 }
 
-// Of returns the access to what obj stands for, by its status: what a spec asks for may not be admitted. ok is false
-// while that is not in AWS, and of a kind that gives no rights there.
+// Of returns the access to obj's resource, from its status, because a spec may not be admitted. ok is false while the
+// resource does not exist in AWS, and for a kind without rights there.
 func Of(obj runtime.Object, access v1alpha1.BindingAccess) (g Grant, ok bool) {
 	var status *v1alpha1.AWSStatus
 	var asked string
@@ -121,7 +121,7 @@ func Of(obj runtime.Object, access v1alpha1.BindingAccess) (g Grant, ok bool) {
 		return Grant{}, false
 	}
 	if g.Key == "" && status.Ready && status.ObservedGeneration == generation {
-		g.Key = asked // AWS has all that the spec asks for: a status of before it had the key does not name it
+		g.Key = asked // AWS has the whole spec: statuses of earlier versions have no key
 	}
 	g.Access, g.ARN, g.Region, g.Account = access, status.ARN, status.Region, status.AccountID
 	return g, g.ARN != ""

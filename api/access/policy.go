@@ -22,8 +22,8 @@ type statement struct {
 	Condition map[string]map[string]string `json:",omitempty"`
 }
 
-// Policy returns the IAM policy that allows these grants and nothing else, as JSON without white space; empty without
-// grants. The same grants make the same text, in whatever order they come.
+// Policy returns the IAM policy that allows exactly these grants, as JSON without white space; empty without grants.
+// The result does not depend on the order of the grants.
 func Policy(grants []Grant) (string, error) {
 	grants = slices.Clone(grants)
 	slices.SortFunc(grants, func(a, b Grant) int {

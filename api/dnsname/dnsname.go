@@ -27,7 +27,7 @@ const (
 // takes.
 var registered = idna.New(idna.MapForLookup(), idna.StrictDomainName(true), idna.ValidateLabels(true), idna.VerifyDNSLength(true), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(true))
 
-// Parse reads a hostname as a person writes it. Its errors tell what is wrong with the text.
+// Parse parses a hostname as a person writes it. Its errors describe what is wrong with the text.
 func Parse(text string) (Name, error) {
 	base, wildcard := strings.CutPrefix(text, "*.")
 	switch {
@@ -93,7 +93,7 @@ func plainly(err error, text string) string {
 	return "its characters cannot stand together in one name"
 }
 
-// labelWords say what is wrong with the characters of a label, "" if nothing is.
+// labelWords returns what is wrong with the characters of a label, "" if nothing is.
 func labelWords(label string) string {
 	for _, r := range label {
 		if _, err := registered.ToASCII(string(r)); err != nil && r != '-' {
@@ -153,8 +153,8 @@ func (n Name) Ancestors(zone string) []string {
 	return all
 }
 
-// Ownership returns where the record is that tells whose the name's records are. Its first label, which no hostname can
-// have, differs for a name and for the wildcard below it.
+// Ownership returns the name of the TXT record with the owner of the name's records. Its first label, which no hostname
+// can have, differs for a name and for the wildcard below it.
 func (n Name) Ownership() string {
 	if n.wildcard {
 		return "_portico-wildcard." + n.base

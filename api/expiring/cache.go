@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Cache keeps values for a while, in two generations: when the young one is old or full, the old one goes with all that
-// has expired. There are never more than limit. Safe for concurrent use.
+// Cache caches values for a while, in two generations: when the young one is old or full, it becomes the old one, and
+// the previous old one is dropped. It never holds more than limit values. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	life  time.Duration
 	limit int

@@ -1,4 +1,5 @@
-// Package guard lets those ask a server of ours whom Kubernetes lets use its paths.
+// Package guard protects a server with Kubernetes' authentication and authorisation: callers need the right to get its
+// paths.
 package guard
 
 import (
@@ -30,7 +31,7 @@ const (
 	reviewsKept = 4096
 	// reviewTimeout bounds the two reviews of a request.
 	reviewTimeout = 5 * time.Second
-	// longestToken is more than any token of Kubernetes has; what is longer is not worth a question.
+	// longestToken exceeds the length of any Kubernetes token; longer ones are refused without a review.
 	longestToken = 8 << 10
 	// reviewsASecond bounds what strangers can make Kubernetes answer; answers are remembered for those who are known.
 	reviewsASecond = 20
@@ -46,9 +47,9 @@ var (
 type Guard struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
-	// audience is whom tokens must be for; "" stands for the API server, and so for the tokens that every Pod has.
+	// audience is the required audience of tokens; "" is the API server's, which the tokens of all Pods have.
 	audience string
-	// What Kubernetes answered: whose a token is, nil for nobody's; and whether its user may get a path.
+	// Cached reviews: the user of a token, nil if it is invalid; and whether the user can get a path.
 	users   *expiring.Cache[digest, *authenticationv1.UserInfo]
 	allowed *expiring.Cache[digest, bool]
 }
@@ -56,8 +57,8 @@ type Guard struct {
 // digest of what must not lie around in memory for longer than a request.
 type digest [sha256.Size]byte
 
-// For returns a guard that asks the API server of cfg, with few questions a second: whoever reaches a port may make it
-// ask.
+// For returns a guard that sends reviews to the API server of cfg, at a low rate: anyone who reaches the port can cause
+// them.
 func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error) {
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond
@@ -72,7 +73,7 @@ func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error
 	return New(tokens.TokenReviews(), access.SubjectAccessReviews(), audience, now), nil
 }
 
-// New returns a guard that asks by these clients.
+// New returns a guard that sends reviews with these clients.
 func New(tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface, audience string, now func() time.Time) *Guard {
 	return &Guard{
 		tokens: tokens, access: access, audience: audience,
@@ -145,7 +146,7 @@ func reviewed(path string) string {
 	return path
 }
 
-// user returns whose token it is; errUnauthenticated if nobody's, or not for this server.
+// user returns the user of a token; errUnauthenticated if it is invalid, or not for this server.
 func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
 	key := digest(sha256.Sum256([]byte(token)))
 	user, ok := g.users.Get(key)

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// OfTeam returns the limits of a Team; those of none, of nobody.
+// OfTeam returns the limits of a Team; the zero value for nil.
 func OfTeam(t *v1alpha1.Team) Limits {
 	if t == nil || t.Spec.Guardrails == nil {
 		return Limits{}

@@ -8,8 +8,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Expression is a part of an admission policy: a variable that lists what breaks a rule, and what is said if it is not
-// empty.
+// Expression is a part of an admission policy: a variable that lists violations of a rule, and the message if there are
+// any.
 type Expression struct{ Name, Bad, Message string }
 
 // Policy is an admission policy for one kind.
@@ -23,10 +23,10 @@ type Policy struct {
 	Rules     []Expression
 }
 
-// Policies returns what the API server is to check, a policy for each kind. It evaluates all expressions of a policy,
-// and that for each parameter, of which it makes a copy by way of JSON before it looks at any condition: 0.1 ms for
-// each AWSProvider. So what a Team and its AWSProviders say is on the Team's namespaces, and AWSProviders are
-// parameters for the namespaces without a Team.
+// Policies returns the admission policies, one for each kind. The API server evaluates all expressions of a policy for
+// each parameter, and first copies the parameter by way of JSON: 0.1 ms for each AWSProvider. So the limits of a Team
+// and its AWSProviders are on the Team's namespaces, and AWSProviders are parameters only for namespaces without a
+// Team.
 func Policies() []Policy {
 	var all []Policy
 	for _, kind := range judged(false) {
@@ -60,11 +60,11 @@ type judge struct {
 }
 
 const (
-	// differs is true for what is new, and for an edit of the spec. What is only observed is not limited.
+	// differs is true for a create, and for an edit of the spec. An observed resource is not limited.
 	differs = `(request.operation == 'CREATE' || object.spec != oldObject.spec) && !(has(object.spec.managementPolicy) && object.spec.managementPolicy == 'Observe')`
 	// named is true for the AWSProvider that the object names. Match conditions know no namespace.
 	named = `object.spec.providerRef.name == params.metadata.name`
-	// open is true if allowedNamespaces selects the namespace: others are told nothing about the AWSProvider.
+	// open is true if allowedNamespaces selects the namespace: others learn nothing about the AWSProvider.
 	open = `has(params.spec.allowedNamespaces) && ` +
 		`(!has(params.spec.allowedNamespaces.matchLabels) || params.spec.allowedNamespaces.matchLabels.all(k, k in variables.labels && variables.labels[k] == params.spec.allowedNamespaces.matchLabels[k])) && ` +
 		`(!has(params.spec.allowedNamespaces.matchExpressions) || params.spec.allowedNamespaces.matchExpressions.all(e, ` +
@@ -74,7 +74,7 @@ const (
 	stays = `request.operation == 'UPDATE' && has(object.spec.providerRef) == has(oldObject.spec.providerRef) && ` +
 		`(!has(object.spec.providerRef) || object.spec.providerRef == oldObject.spec.providerRef) && ` +
 		`(has(oldObject.spec.region) ? oldObject.spec.region : '') == (has(object.spec.region) ? object.spec.region : '')`
-	// edit is true for an edit of what was judged before, by the same rules: a field that stays as it is may stay.
+	// edit is true for an edit of an object that was checked by the same rules before: unchanged fields pass.
 	edit = `variables.stays && !(has(oldObject.spec.managementPolicy) && oldObject.spec.managementPolicy == 'Observe') && ` +
 		`(has(oldObject.spec.adoptionPolicy) ? oldObject.spec.adoptionPolicy : '') == (has(object.spec.adoptionPolicy) ? object.spec.adoptionPolicy : '')`
 	note  = `'` + v1alpha1.AnnotationGuardrails + `'`

@@ -44,7 +44,7 @@ type test struct {
 	refused func(spec spec, limit any) []string
 	// cel is the same, a list of strings, by the variables s and l.
 	cel string
-	// only is the one value that is allowed, empty if there are more.
+	// only is the single allowed value, empty if there are more.
 	only string
 	// choices returns the values that the limit names one by one.
 	choices func(limit any) []string
@@ -105,8 +105,8 @@ func (r Rule) Allowed(l Limits) string {
 	return ""
 }
 
-// Only returns the one value that the rule allows, as text; empty if there are more, or if the limits say nothing of
-// it.
+// Only returns the single value that the rule allows, as text; empty if there are more, or if the limits do not
+// restrict it.
 func (r Rule) Only(l Limits) string {
 	if r.Limit(l) == nil {
 		return ""
@@ -114,7 +114,7 @@ func (r Rule) Only(l Limits) string {
 	return r.test.only
 }
 
-// Choices returns the values that the limits name one by one, without those that stand for several.
+// Choices returns the values that the limits list, without patterns.
 func (r Rule) Choices(l Limits) []string {
 	limit := r.Limit(l)
 	if limit == nil || r.test.choices == nil {
@@ -123,7 +123,7 @@ func (r Rule) Choices(l Limits) []string {
 	return slices.DeleteFunc(slices.Clone(r.test.choices(limit)), func(c string) bool { return strings.Contains(c, "*") })
 }
 
-// Check returns the rules that an object of the kind breaks with this spec. What is only observed is not limited.
+// Check returns the rules that an object of the kind violates with this spec. An observed resource is not limited.
 func Check(kind string, s map[string]any, all ...Limits) []Refusal {
 	if s["managementPolicy"] == string(v1alpha1.ManagementObserve) {
 		return nil
@@ -155,7 +155,7 @@ func shortenCEL(list string) string {
 	return fmt.Sprintf("(%[1]s.size() <= %[2]d ? %[1]s.join(', ') : %[1]s.filter(x, %[1]s.indexOf(x) < %[2]d).join(', ') + ' and ' + string(%[1]s.size() - %[2]d) + ' more')", list, most)
 }
 
-// Matches reports whether the value is what the entry of a list says, in which one * stands for any characters.
+// Matches reports whether the value matches the entry of a list, in which one * matches any characters.
 func Matches(entry, value string) bool {
 	head, tail, stands := strings.Cut(entry, "*")
 	if !stands {
@@ -169,7 +169,7 @@ func matchesCEL(value string) string {
 	return fmt.Sprintf("(p.contains('*') ? size(%[1]s) >= size(p) - 1 && %[1]s.startsWith(p.split('*')[0]) && %[1]s.endsWith(p.split('*')[1]) : p == %[1]s)", value)
 }
 
-// spec is what an object asks for.
+// spec is the spec of an object.
 type spec = map[string]any
 
 // at returns the value at a path of dots.
@@ -197,7 +197,7 @@ func hasCEL(path string) string {
 	return strings.Join(all, " && ")
 }
 
-// texts returns a list of strings, whatever its type.
+// texts returns a list of strings, from either type.
 func texts(list any) []string {
 	switch list := list.(type) {
 	case []string:

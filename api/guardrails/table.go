@@ -109,8 +109,8 @@ func anyKey() test {
 	}
 }
 
-// engines takes databases of an engine that is listed, in a version that is, if the list has versions. A version that
-// leaves the rest open, such as 16, is what 16.* stands for.
+// engines allows databases with a listed engine, in a listed version if the list has versions. An incomplete version
+// such as 16 counts as 16.*.
 func engines() test {
 	version := func(s spec) string { v, _ := s["engineVersion"].(string); return v }
 	return test{

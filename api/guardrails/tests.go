@@ -158,7 +158,7 @@ func membersMatch(path string, names ...string) test {
 
 func words(text string) func(any) string { return func(any) string { return text } }
 
-// always takes one value, which a new resource has if nothing is said. Of one that is adopted it must be said.
+// always allows one value, which is the default of a new resource. An adopted resource must set it explicitly.
 func always[T bool | string](path string, want T) test {
 	wantCEL := fmt.Sprint(want)
 	if text, ok := any(want).(string); ok {

@@ -36,8 +36,8 @@ func outside[T ~string](allowed []T, one T) bool {
 	return one != "" && len(allowed) > 0 && !slices.Contains(allowed, one)
 }
 
-// Clash names what another namespace has of a name that is wanted, of its names no more than that they overlap; empty,
-// the two do not overlap.
+// Clash names the conflict with another namespace; it reveals nothing about its names except the overlap. Empty if
+// there is none.
 func Clash(wanted, has dnsname.Name) string {
 	switch {
 	case !wanted.Overlaps(has):

@@ -78,8 +78,8 @@ func matchesARN(pattern, arn string) bool {
 	return true
 }
 
-// names reports whether the service is a principal of the statement. What the name that a service has in one region
-// stands for, such as sns.eu-west-1.amazonaws.com, depends on the region of the caller.
+// names reports whether the service is a principal of the statement. The meaning of a regional service principal, such
+// as sns.eu-west-1.amazonaws.com, depends on the caller's region.
 func (s Statement) names(service string) Answer {
 	of := func(principals []string) Answer {
 		first, last, _ := strings.Cut(service, ".")
@@ -146,7 +146,7 @@ func (r Request) meets(operator, key string, values []any) Answer {
 	return No
 }
 
-// value returns what the request has for a condition key, empty if it has none; known is false if Portico cannot tell.
+// value returns the request's value of a condition key, empty if it has none; known is false if Portico cannot know it.
 func (r Request) value(key string) (have string, known bool) {
 	switch strings.ToLower(key) {
 	case "aws:sourcearn":
@@ -156,7 +156,7 @@ func (r Request) value(key string) (have string, known bool) {
 	case "aws:securetransport", "aws:principalisawsservice":
 		return "true", true
 	case "aws:principalorgid", "aws:principalorgpaths", "aws:principalaccount", "aws:principalarn",
-		"aws:sourcevpc", "aws:sourcevpce": // a service that calls for itself has none of these
+		"aws:sourcevpc", "aws:sourcevpce": // a service's own calls have none of these
 		return "", true
 	case "aws:sourceowner": // in the policy that SNS gives a topic, which lets no bucket in
 		return "", r.Service == bucketService

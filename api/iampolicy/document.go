@@ -21,8 +21,8 @@ type document struct {
 	Statement list[json.RawMessage] `json:"Statement"`
 }
 
-// Split returns the part of a policy that Portico writes and the rest, each as a policy; empty if nothing is in it.
-// What is no policy is all rest.
+// Split returns the statements of a policy that Portico writes and the others, each as a policy; empty without
+// statements. Invalid JSON is returned as others.
 func Split(policy string) (own, rest string) {
 	var d document
 	if json.Unmarshal([]byte(policy), &d) != nil {
@@ -86,7 +86,7 @@ func Of(statements ...any) string {
 	for _, s := range statements {
 		text, err := json.Marshal(s)
 		if err != nil {
-			panic("a statement of ours is no JSON: " + err.Error()) // they are of plain texts
+			panic("a statement of ours is no JSON: " + err.Error()) // they are plain strings
 		}
 		d.Statement = append(d.Statement, text)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Normal brings a policy into one form for comparing: IAM takes a text for a list of one, lists in any order, and for a
-// principal that is an account its number or its root user. What is no JSON stays as it is.
+// Normal returns a policy in a canonical form for comparison: IAM accepts a string for a list of one, lists in any
+// order, and for an account as principal its number or its root user. Invalid JSON is returned unchanged.
 func Normal(policy string) string {
 	var v any
 	decoder := json.NewDecoder(strings.NewReader(policy))
@@ -26,11 +26,11 @@ func Normal(policy string) string {
 
 var rootUser = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):root$`)
 
-// Account returns the number of the account that a principal stands for, or the principal as it is.
+// Account returns the account number of a principal, or the principal itself.
 func Account(principal string) string { return rootUser.ReplaceAllString(principal, "$1") }
 
-// principals are the elements of a policy in which an account stands for its root user. Elsewhere, as in a condition,
-// it does not.
+// principals are the elements of a policy in which an account means its root user. Elsewhere, as in a condition, it
+// does not.
 var principals = []string{"Principal", "NotPrincipal"}
 
 func plain(v any, principal bool) any {

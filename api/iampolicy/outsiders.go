@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Outsiders returns whom the policy lets in from outside of the account, sorted: numbers of accounts, ARNs, services,
-// and * for everybody. A statement that a condition keeps to what the account owns lets in nobody else. While the
-// account is not known, empty, everybody who is named is from outside.
+// Outsiders returns the principals outside the account that the policy allows, sorted: account numbers, ARNs, services,
+// and * for everybody. A statement whose condition restricts it to the account allows no others. If account is empty,
+// because it is not known, every named principal is outside.
 func (p Policy) Outsiders(account string) []string {
 	out := map[string]bool{}
 	for _, s := range p.Statements {
@@ -29,8 +29,8 @@ func (p Policy) Outsiders(account string) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// inAccount reports whether the operator, with an ARN as its value, holds for ARNs of the account alone. AWS compares
-// ARNs part by part, and texts as a whole: there a * may stand for several parts.
+// inAccount reports whether the operator, with an ARN as its value, matches only ARNs of the account. AWS compares ARNs
+// part by part, but strings as a whole: there a * can match several parts.
 func inAccount(operator, arn, account string) bool {
 	at := strings.Index(arn, ":"+account+":")
 	if at < 0 || strings.HasPrefix(operator, "String") && strings.ContainsAny(arn[:at], "*?$") {

@@ -133,7 +133,7 @@ func (s Statement) covers(action string) bool {
 	return slices.ContainsFunc(s.Action, matches)
 }
 
-// Matches reports whether the text is what the pattern says, in which * stands for any characters and ? for one.
+// Matches reports whether the text matches the pattern, in which * matches any characters and ? one.
 func Matches(pattern, text string) bool {
 	star, mark, p := -1, 0, 0
 	for t := 0; t < len(text); {

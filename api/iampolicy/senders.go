@@ -30,7 +30,7 @@ func (s Source) service() (principal, word, account string) {
 	return "sns.amazonaws.com", "Topics", ""
 }
 
-// Request returns what the service asks for when it sends for the source.
+// Request returns the service's request when it sends for the source.
 func (s Source) Request(action, resource string) Request {
 	principal, _, account := s.service()
 	if account == "" {

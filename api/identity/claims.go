@@ -37,8 +37,8 @@ func (cfg Claims) Check() error {
 // ClaimSet is what a verified token says, by name.
 type ClaimSet map[string]json.RawMessage
 
-// At returns the claim that is called so, else the one that the path leads to: realm_access.roles is roles of
-// realm_access. At each step a name that stands there as it is wins, the longest first, for names have dots too.
+// At returns the claim with that name, else the one at the path: realm_access.roles is roles of realm_access. At each
+// step the longest matching name wins, because names can contain dots.
 func (c ClaimSet) At(path string) (json.RawMessage, bool) {
 	if raw, ok := c[path]; ok {
 		return raw, true
@@ -55,8 +55,8 @@ func (c ClaimSet) At(path string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// elsewhere reports whether the provider keeps the claim for who asks it, as it would make the token too long. OpenID
-// Connect has _claim_names for that; Entra ID says hasgroups or groups:src1 as well.
+// elsewhere reports whether the provider left the claim out because the token would be too long, and offers it at an
+// endpoint. OpenID Connect uses _claim_names for that; Entra ID also hasgroups or groups:src1.
 func (c ClaimSet) elsewhere(claim string) bool {
 	var names ClaimSet
 	_ = json.Unmarshal(c["_claim_names"], &names) // most tokens have none
@@ -187,7 +187,7 @@ func (cfg Claims) groupNames(raw json.RawMessage) ([]string, error) {
 	return groups, nil
 }
 
-// has tells the log which claims there are; their values are nobody's business there.
+// has returns the names of the claims for the log, without their values.
 func (c ClaimSet) has() error { return errors.New("the token has the claims " + Clean(c.names())) }
 
 // unusable refuses an account for a name, with checkName's error.

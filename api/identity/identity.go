@@ -133,7 +133,7 @@ func (e *ProviderError) Error() string { return e.Doing + ": " + e.Cause.Error()
 
 func (e *ProviderError) Unwrap() error { return e.Cause }
 
-// Longest bounds what is told of others' words.
+// Longest bounds texts of others in errors.
 const Longest = 300
 
 // Clean makes s fit for a page and for a line of a log: printable characters and single blanks only, cut at Longest

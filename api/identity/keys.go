@@ -39,8 +39,8 @@ type KeySource struct {
 	Waits bool
 }
 
-// keyFetcher fetches keys no more often than its source says; in between the last outcome, good or bad, stands, unless
-// it is waited for. What is no key set is an error, so that anyone who asks can tell it from a bad token.
+// keyFetcher fetches keys no more often than its source allows; in between it returns the last result, good or bad,
+// unless the caller waits. An invalid key set is an error, distinct from a bad token.
 type keyFetcher struct {
 	KeySource
 	now func() time.Time
@@ -176,7 +176,7 @@ const (
 	issuedKey            // the provider issued the token just now
 )
 
-// outage is why the keys could not be fetched, nil if they were, and whether none of them fits.
+// outage is why the keys could not be fetched, nil if they were but none matches.
 type outage struct {
 	err     error
 	unknown bool

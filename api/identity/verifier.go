@@ -15,11 +15,11 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// Settings say whose tokens are taken by a program in which nobody signs in, and what they are good for.
+// Settings configure which tokens are accepted by a program without its own sign-in.
 type Settings struct {
 	// Issuer is the URL of the identity provider; "" takes no tokens at all.
 	Issuer string
-	// Audiences are those of tokens for the REST API, of which one must be in the token.
+	// Audiences are those of tokens for the REST API; a token must have one of them.
 	Audiences []string
 	// SignIn is the audience of sign-ins in a browser: the portal's client. Such tokens are taken only for Fresh after
 	// the sign-in, for the portal gets one at each renewal of a session too. "" takes none.
@@ -64,7 +64,7 @@ func (*NotFreshError) Error() string {
 	return fmt.Sprintf(text, int(Fresh.Minutes()))
 }
 
-// Verifier tells whose tokens are. It asks the provider for its keys when it is first needed.
+// Verifier verifies tokens. It fetches the provider's keys at first use.
 type Verifier struct {
 	settings Settings
 	now      func() time.Time
@@ -83,15 +83,15 @@ func NewVerifier(s Settings, now func() time.Time) (*Verifier, error) {
 	return &Verifier{settings: s, now: now}, nil
 }
 
-// Caller returns whose token it is. Errors are ErrBadToken, a *RefusedError, a *NotFreshError, or a *ProviderError when
-// nobody can tell.
+// Caller returns the caller of a token. Errors are ErrBadToken, *RefusedError, *NotFreshError, or *ProviderError if the
+// token could not be verified.
 func (v *Verifier) Caller(ctx context.Context, raw string) (Identity, error) {
 	return v.caller(ctx, raw, false)
 }
 
-// FreshCaller does what Caller does, for what takes a sign-in of a moment ago: a token for the REST API counts for
-// Fresh after it was issued. When its user signed in does not matter there: no tool can ask for that. Beside a
-// *NotFreshError it returns whose token it was, for the audit log.
+// FreshCaller does what Caller does, for requests that need a recent sign-in: a token for the REST API is accepted for
+// Fresh after it was issued, regardless of when its user signed in, because tools cannot ask for that. With a
+// *NotFreshError it returns the caller, for the audit log.
 func (v *Verifier) FreshCaller(ctx context.Context, raw string) (Identity, error) {
 	return v.caller(ctx, raw, true)
 }
@@ -112,7 +112,7 @@ func (v *Verifier) caller(ctx context.Context, raw string, always bool) (Identit
 	if err != nil {
 		return Identity{}, err
 	}
-	bySignIn := v.settings.SignIn != "" && slices.Contains(tok.Audience, v.settings.SignIn) // a browser's, whatever else it is for
+	bySignIn := v.settings.SignIn != "" && slices.Contains(tok.Audience, v.settings.SignIn) // from a browser
 	forREST := slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(v.settings.Audiences, a) })
 	switch {
 	case bySignIn || !forREST:
@@ -133,8 +133,8 @@ func (v *Verifier) fresh(tok *oidc.IDToken) error {
 	return err
 }
 
-// SignedInAt returns when the user of a verified ID token signed in: by auth_time where the provider tells it, for it
-// may issue new tokens for an old sign-in, else when the token was issued.
+// SignedInAt returns when the user of a verified ID token signed in: auth_time if the provider sends it, because it may
+// issue new tokens for an old sign-in, else when the token was issued.
 func SignedInAt(tok *oidc.IDToken) (time.Time, error) {
 	var said struct {
 		AuthTime int64 `json:"auth_time"`
@@ -148,10 +148,10 @@ func SignedInAt(tok *oidc.IDToken) (time.Time, error) {
 	return tok.IssuedAt, nil
 }
 
-// again is how long a provider that told nothing of itself is left alone.
+// again is the pause after a failed discovery.
 const again = 3 * time.Second
 
-// discoverTimeout is how long a provider may take to tell its settings, for which everybody waits.
+// discoverTimeout bounds discovery, for which all callers wait.
 const discoverTimeout = 3 * time.Second
 
 // discover returns the provider's keys, as it says where they are: once, and again some time after a failure.

@@ -13,14 +13,14 @@ import (
 // Timeout bounds one request to the identity provider.
 const Timeout = 10 * time.Second
 
-// Algorithms are the signatures that are accepted: asymmetric ones only, whatever the provider announces.
+// Algorithms are the accepted signature algorithms: asymmetric ones only, regardless of the provider's metadata.
 var Algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384,
 	oidc.PS512, oidc.EdDSA,
 }
 
-// Verify checks signature, issuer, life and audience of a token. The token must be for one of the audiences.
-// ErrBadToken says that it is not good, a *ProviderError that nobody can tell for want of the provider's keys.
+// Verify checks signature, issuer, expiry and audience of a token. The token must be for one of the audiences.
+// ErrBadToken means that it is invalid, a *ProviderError that the provider's keys are not available.
 func Verify(ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time) (*oidc.IDToken, error) {
 	return verify(ctx, issuer, keys, raw, audiences, &oidc.Config{Now: now})
 }
@@ -43,8 +43,8 @@ func VerifyLogout(
 // IssuedSlack is how far the clock of the provider may be off for a token that it issues just now.
 const IssuedSlack = 2 * time.Minute
 
-// VerifyIssued checks as Verify does a token that the provider's token endpoint gave just now. Its keys are fetched for
-// that at a pace that nobody else can use up, and its clock may be behind by IssuedSlack.
+// VerifyIssued verifies, as Verify does, a token that the provider's token endpoint has just issued. It fetches keys at
+// a rate that other callers cannot use up, and tolerates a clock that is behind by IssuedSlack.
 func VerifyIssued(
 	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time,
 ) (*oidc.IDToken, error) {
@@ -63,7 +63,7 @@ const (
 	OtherIssuer   Fault = "it is of another issuer"
 )
 
-// TokenError says what is wrong with a token. It is ErrBadToken.
+// TokenError is what is wrong with a token. It matches ErrBadToken.
 type TokenError struct {
 	Fault Fault
 	Cause error
@@ -78,14 +78,14 @@ func (e *TokenError) Is(target error) bool { return target == ErrBadToken }
 
 func (e *TokenError) Unwrap() error { return e.Cause }
 
-// googleWithoutScheme is what Google once wrote as its issuer, which is https://accounts.google.com.
+// googleWithoutScheme is an issuer that Google used earlier instead of https://accounts.google.com.
 const googleWithoutScheme = "accounts.google.com"
 
 func verify(
 	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, config *oidc.Config,
 ) (*oidc.IDToken, error) {
 	config.SkipClientIDCheck = true // the audience is checked below, for there may be several
-	config.SkipIssuerCheck = true   // and the issuer, to tell what is wrong
+	config.SkipIssuerCheck = true   // and the issuer, for a more exact error
 	config.SupportedSigningAlgs = Algorithms
 	v := oidc.NewVerifier(issuer, keys, config)
 	ctx, out := withOutage(ctx)
@@ -106,7 +106,7 @@ func verify(
 	return tok, nil
 }
 
-// fault returns what is wrong with a token whose signature is good, or that is none.
+// fault returns what is wrong with a token that has a valid signature or is malformed.
 func fault(err error) error {
 	if _, ended := errors.AsType[*oidc.TokenExpiredError](err); ended {
 		return &TokenError{Fault: Ended, Cause: err}

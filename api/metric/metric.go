@@ -1,5 +1,5 @@
-// Package metric says how packages declare their metrics, each beside what it counts. What is declared is what
-// Prometheus is shown, and what docs/metrics.md says.
+// Package metric defines how packages declare their metrics. The declarations are the source of what Prometheus scrapes
+// and of docs/metrics.md.
 package metric
 
 import (
@@ -14,7 +14,7 @@ import (
 // Type is what Prometheus calls the type of a metric.
 type Type string
 
-// The types that there are.
+// The types of metrics.
 const (
 	TypeCounter   Type = "counter"
 	TypeGauge     Type = "gauge"
@@ -31,7 +31,7 @@ const (
 	Both     Source = "operator, portal"
 )
 
-// Info is what there is to know about a metric.
+// Info describes a metric.
 type Info struct {
 	Name   string
 	Help   string
@@ -39,7 +39,7 @@ type Info struct {
 	Labels []Label
 	// Buckets of a histogram.
 	Buckets []float64
-	// Most is how many combinations of label values there are at most; 0: all that the labels can form.
+	// Most bounds the number of label combinations; 0: all that the labels can form.
 	Most int
 	// Type is set by the function that declares the metric.
 	Type Type
@@ -48,9 +48,9 @@ type Info struct {
 // Label is one label of a metric, and what it may say.
 type Label struct {
 	Name string
-	// Values are all that there are, if they can be listed.
+	// Values are all values, if they can be listed.
 	Values []string
-	// Of says what the values are where they cannot be listed, and Most how many there are at most.
+	// Of describes the values if they cannot be listed, and Most bounds their number.
 	Of   string
 	Most int
 }
@@ -104,7 +104,7 @@ var declared struct {
 	all []Info
 }
 
-// Declared returns all metrics of ours that the packages of this program declare, sorted by name.
+// Declared returns all metrics that the packages of this program declare, sorted by name.
 func Declared() []Info {
 	declared.Lock()
 	defer declared.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DeletedPath is where what AWS still has of deleted objects is listed, below it by namespace.
+// DeletedPath is the path of the list of what remains in AWS of deleted objects, followed by the namespace.
 const DeletedPath = "/inspect/deleted"
 
 // NamespaceDeletedPath returns where that of a namespace is.
@@ -16,9 +16,9 @@ func NamespaceDeletedPath(namespace string) string {
 // DeletedList is what AWS still has of deleted objects, sorted by kind and name.
 type DeletedList struct {
 	Items []Deleted `json:"items"`
-	// Problems say which AWS accounts and regions did not answer, and why: what is there is not among the items.
+	// Problems are the AWS accounts and regions that did not answer, and why: their resources are missing in the items.
 	Problems []string `json:"problems,omitempty"`
-	// Pending says that AWS has not answered yet: ask again in a moment.
+	// Pending means that AWS has not answered yet: retry in a moment.
 	Pending bool `json:"pending,omitempty"`
 }
 
@@ -38,7 +38,7 @@ type Deleted struct {
 	// Snapshot says that it is a snapshot of the data, taken then, and not the resource itself.
 	Snapshot bool       `json:"snapshot,omitempty"`
 	Taken    *time.Time `json:"taken,omitempty"`
-	// Fields are what a request has to say to get it back, by their paths below spec; the name is the same.
+	// Fields are the values that a request needs to adopt it, by their paths below spec; the name is the same.
 	Fields map[string]string `json:"fields,omitempty"`
 	// Choose are required fields of which AWS knows nothing any more, such as the size of the machine that a snapshot
 	// was taken of.

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// OffersPath is where what an AWS account has for a field of a request is listed, below it by kind, namespace, provider
-// and field.
+// OffersPath is the path of the list of an AWS account's values for a field of a request, followed by kind, namespace,
+// provider and field.
 const OffersPath = "/inspect/offers"
 
-// OfferQuery asks what a namespace can enter in a field of a new object's spec, from the account of a provider.
+// OfferQuery selects the values that a namespace can enter in a field of a new object's spec, from the account of a
+// provider.
 type OfferQuery struct {
 	Kind, Namespace, Provider, Field string
 	Region                           string            // empty: the provider's own
@@ -50,12 +51,12 @@ func (q *OfferQuery) Parameters(values url.Values) {
 // Offers are the values that can be entered in a field.
 type Offers struct {
 	Items []Offer `json:"items"`
-	// Pending says that AWS has not answered yet: ask again in a moment. Error says why there are no values.
+	// Pending means that AWS has not answered yet: retry in a moment. Error is why there are no values.
 	Pending bool   `json:"pending,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
 
-// Offer is one value, with words that say what it is.
+// Offer is one value, with its description.
 type Offer struct {
 	Value string `json:"value"`
 	Label string `json:"label,omitempty"`

@@ -1,4 +1,4 @@
-// Package operatorapi is what the operator tells of its checks, as JSON over HTTPS, and how to find it. The operator
+// Package operatorapi defines the operator's API about its checks, JSON over HTTPS, and how to find it. The operator
 // serves it and the portal reads it; neither stores it.
 package operatorapi
 
@@ -10,7 +10,7 @@ import (
 const (
 	// Audience is what a token must be issued for, to be taken.
 	Audience = "portico-operator"
-	// ServerName is the name in the server's certificate, whatever its address is.
+	// ServerName is the name in the server's certificate, independent of its address.
 	ServerName = "portico-operator"
 	// Lease is the operator's Lease, which the leader annotates.
 	Lease = "portico-operator"
@@ -22,9 +22,9 @@ const (
 	ResourcesPath = "/inspect/resources"
 	// FeaturesPath lists the parts of the operator that depend on what the cluster has.
 	FeaturesPath = "/inspect/features"
-	// ActivityPath tells how much the controllers have to do.
+	// ActivityPath is the path of the controllers' workload.
 	ActivityPath = "/inspect/work"
-	// NoNamespace stands in paths for the namespace of what belongs to none; no namespace can be called that.
+	// NoNamespace is the namespace of cluster-scoped objects in paths; it is no valid namespace name.
 	NoNamespace = "-"
 )
 
@@ -138,5 +138,5 @@ type Service struct {
 	Name      string `json:"name"`
 	Calls     int64  `json:"calls"`
 	Failures  int64  `json:"failures"`  // answered with an error, or not at all
-	Throttled int64  `json:"throttled"` // of the failures, those that ask to slow down
+	Throttled int64  `json:"throttled"` // failures that are throttling errors
 }

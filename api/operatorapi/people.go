@@ -28,13 +28,13 @@ const (
 	SecretIndex  = "index"
 	// SecretIndexName is the name of the list, in each namespace.
 	SecretIndexName = "portico-secret-values"
-	// ValuesGroup and ValuesResource name what rights to set values are rights to. There are no such objects, so that a
-	// right to them is worth no more than what the operator does for it: anyone who may create Secrets themselves can
-	// make one with the token of a ServiceAccount.
+	// ValuesGroup and ValuesResource are the RBAC resource of rights to set values. There are no such objects, so a
+	// right to them allows only what the operator does for it: a user with the right to create Secrets could create one
+	// with the token of a ServiceAccount.
 	ValuesGroup    = "portico.dev"
 	ValuesResource = "secretvalues"
-	// DatabaseResource is what RBAC knows of signing in to databases: ReadVerb as a user of one's own that reads,
-	// WriteVerb as one that writes as well, and MasterVerb is to see the master password. There are no such objects.
+	// DatabaseResource is the RBAC resource of signing in to databases: ReadVerb as one's own user with read access,
+	// WriteVerb with write access, and MasterVerb to see the master password. There are no such objects.
 	DatabaseResource = "databaseaccess"
 	ReadVerb         = "read"
 	WriteVerb        = "write"
@@ -104,7 +104,7 @@ type SecretChange struct {
 	Remove []string          `json:"remove,omitempty"`
 }
 
-// Password is what a person needs to connect to what an object stands for.
+// Password is what a user needs to connect to an object's resource.
 type Password struct {
 	Password string `json:"password"`
 	Username string `json:"username,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// A returns what begins with a name, such as "AccessBinding shop", with "a" or "an" before it, by how it is spoken: an
-// abbreviation letter by letter.
+// A returns a phrase that begins with a name, such as "AccessBinding shop", with "a" or "an" before it, by
+// pronunciation: an abbreviation letter by letter.
 func A(name string) string {
 	vowels := "AEIOUaeiou"
 	if letters := []rune(name); len(letters) > 1 && unicode.IsUpper(letters[0]) && (unicode.IsUpper(letters[1]) || unicode.IsDigit(letters[1])) {

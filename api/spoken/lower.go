@@ -2,7 +2,7 @@ package spoken
 
 import "strings"
 
-// Lower returns a label as it stands within a sentence: "Web app" becomes "web app", and "AWS account" stays.
+// Lower returns a label for use within a sentence: "Web app" becomes "web app", and "AWS account" stays.
 func Lower(label string) string {
 	first, rest, more := strings.Cut(label, " ")
 	if strings.ToUpper(first) == first && len(first) > 1 {

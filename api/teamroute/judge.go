@@ -11,8 +11,8 @@ import (
 // mostShown bounds how much a fault shows of a team's value.
 const mostShown = 60
 
-// Judge returns what the spec of a route has that a shared load balancer does not take, "" if it takes all, or may. The
-// spec is a *gatewayv1.HTTPRouteSpec or a *gatewayv1.GRPCRouteSpec, and kind says which.
+// Judge returns what a shared load balancer does not accept in the spec of a route, "" if it accepts all, or may. The
+// spec is a *gatewayv1.HTTPRouteSpec or a *gatewayv1.GRPCRouteSpec, according to kind.
 func Judge(kind string, spec any) (string, error) { //nolint:gocognit // two kinds of parts
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {

@@ -39,7 +39,7 @@ const httpsPort = 443
 // hostHeader is the name of the header that no condition of a header can have. AWS: HttpHeaderConditionConfig.
 const hostHeader = `^(?i:host)$`
 
-// Characters, as they stand in brackets of a regular expression.
+// Characters, for the brackets of a regular expression.
 const (
 	// pathCharacters of a path pattern. AWS: PathPatternConditionConfig.
 	pathCharacters = `A-Za-z0-9_.$/~"'@:+&-`

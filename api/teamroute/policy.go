@@ -26,8 +26,8 @@ var parts = map[string]string{
 	ofBackends:  "variables.{}.map(r, has(r.backendRefs) ? r.backendRefs : [])",
 }
 
-// Policies returns what the API server checks: of each part that is new. What an edit leaves alone is not looked at, if
-// the route was at a shared load balancer before, so that an older installation goes on.
+// Policies returns the admission policies, which check the changed parts. Unchanged parts of a route that was already
+// at a shared load balancer pass, so that an older installation continues to work.
 func Policies() []Policy {
 	return []Policy{policyOf(HTTP, "httproutes"), policyOf(GRPC, "grpcroutes")}
 }
@@ -62,7 +62,7 @@ func (r *row) cel(kind string) string {
 	return r.test.cel("e")
 }
 
-// message returns the expression of what is said; what it shows of a team's value is bounded.
+// message returns the expression of the message; it shortens a team's value in it.
 func (r *row) message() string {
 	value := fmt.Sprintf("variables.%s[0][0]", r.name)
 	if r.shows != "" {

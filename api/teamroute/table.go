@@ -23,12 +23,13 @@ type row struct {
 	kinds []string
 	of    string
 	test  test
-	// says what is wrong and what to do; {} stands for what the part has in the field shows.
+	// says is what is wrong and what to do; {} is replaced by the part's value in the field shows.
 	says, shows string
 }
 
-// onlyNew are rows about what some load balancers take, or might, and nobody can check before all teams depend on it.
-// Admission refuses it of new routes; a hostname whose route has it from before answers, and is not closed for that.
+// onlyNew are rows about features that some load balancers do not accept, or might not, and that cannot be checked
+// without affecting all teams. Admission refuses them in new routes; a hostname whose route already has them stays
+// open.
 var onlyNew = []string{"pathType", "headerType", "queryType", "redirectLoop", "repeatedBackend"}
 
 var (

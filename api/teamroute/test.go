@@ -181,7 +181,7 @@ func (t where) cel(part string) string {
 	return fmt.Sprintf("!(%s && %s.%s == %s) || (%s)", present(part, t.field), part, t.field, quote(t.value), t.test.cel(part))
 }
 
-// find returns what the part has at a path of fields; the empty path is the part itself.
+// find returns the part's value at a path of fields; the empty path is the part itself.
 func find(part any, path string) (any, bool) {
 	if path == "" {
 		return part, true

@@ -24,7 +24,7 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 
 type transport struct{ next http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper. What belongs to no span, such as watches and events, is left as it is.
+// RoundTrip implements http.RoundTripper. Requests without a span, such as watches and events, are sent unchanged.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	if !trace.SpanContextFromContext(ctx).IsValid() {
@@ -50,11 +50,11 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Route tells the pattern of the route that a request took, when it has been answered.
+// Route records the pattern of a request's route, after the response.
 type Route func(*http.Request) string
 
-// Requests makes a span for each request, within the trace that the request says it is part of. Of what the request
-// says it takes the IDs alone, and of the path the pattern. While tracing is off it returns next itself.
+// Requests creates a span for each request, within the trace that the request names. It uses only the IDs of the
+// request's trace headers, and the pattern instead of the path. While tracing is off it returns next itself.
 func Requests(next http.Handler, route Route) http.Handler {
 	if !On() {
 		return next

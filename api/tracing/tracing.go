@@ -16,8 +16,8 @@ import (
 
 var tracer atomic.Pointer[trace.Tracer]
 
-// Use makes spans by a provider; nil makes none any more. What was connected while there was none stays without spans,
-// so it is called first of all.
+// Use sets the provider of spans; nil switches them off. Connections opened while it was off stay without spans, so
+// call it first.
 func Use(p trace.TracerProvider) {
 	if p == nil {
 		tracer.Store(nil)

@@ -1,4 +1,4 @@
-// Package version tells which release of Portico a binary is.
+// Package version returns which release of Portico a binary is.
 package version
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// What the linker sets in a release (make release). Other builds tell what Go knows of the work tree.
+// Set by the linker in a release (make release). Other builds use what Go recorded about the work tree.
 var number, commit, date string
 
 // Development is the version of a build of which nothing is known, such as a test.
@@ -23,7 +23,7 @@ type Info struct {
 	Go      string // such as go1.26.8
 }
 
-// Get returns what this binary is. It is found out once: every page says it.
+// Get returns the version of this binary. It is computed once, because every page shows it.
 var Get = sync.OnceValue(func() Info {
 	i := Info{Version: number, Commit: commit, Date: date, Go: runtime.Version()}
 	if build, ok := debug.ReadBuildInfo(); ok {

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// The variables of this build, which no other knows. The first names a file that says by how much the clock on the wall
-// is wrong, such as -2h; it is read at each look at the clock. The second is controllers.Options.TimeScale.
+// The environment variables of this build only. The first names a file with the error of the wall clock, such as -2h;
+// it is read each time the clock is. The second is controllers.Options.TimeScale.
 const (
 	clockVariable = "PORTICO_TEST_CLOCK_OFFSET"
 	scaleVariable = "PORTICO_TEST_TIME_SCALE"
@@ -53,9 +53,9 @@ func readOffset(path string) (time.Duration, error) {
 	return offset, nil
 }
 
-// shift moves what the clock on the wall shows by whole seconds, and not the monotonic reading beside it: within a
-// process, a real clock that jumps changes no durations either. The first word of a time.Time that has such a reading
-// is a bit, 33 bits of seconds and 30 of nanoseconds.
+// shift moves the wall clock by whole seconds, and not the monotonic reading: within a process, a real clock that jumps
+// changes no durations either. The first word of a time.Time with a monotonic reading is one bit, 33 bits of seconds
+// and 30 of nanoseconds.
 func shift(t time.Time, offset time.Duration) time.Time {
 	wall := (*uint64)(unsafe.Pointer(&t))     //nolint:gosec // package time has no way to do this; a test holds that it works
 	*wall += uint64(offset/time.Second) << 30 //nolint:gosec // backwards it overflows, as it should

@@ -28,7 +28,7 @@ type flags struct {
 	metricsSecure   bool
 	leaderElect     bool
 	lease           lease
-	checkInterval   time.Duration // how often at the installation
+	checkInterval   time.Duration // of the checks of the installation
 	apiWrites       int
 	version         bool
 	development     bool
@@ -76,7 +76,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	return f, f.check()
 }
 
-// processFlags declares flags that are about the process: what it listens at, and which replica leads.
+// processFlags declares flags about the process: its addresses, and leader election.
 func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
 	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets that AWSProviders name, and the leader's Lease, live there")
@@ -94,7 +94,7 @@ func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 }
 
-// controllerFlags declares flags that are about the work on resources.
+// controllerFlags declares flags about the controllers.
 func (f *flags) controllerFlags(set *flag.FlagSet) {
 	set.IntVar(&f.apiWrites, "api-writes", 3, "how many writes to the API server are under way at the same time, teams in turn; half as many more, one for each team, if other teams have taken all of these")
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time; half as many more, one for each team, if other teams have taken all of these")
@@ -134,7 +134,7 @@ func (f *flags) check() error {
 	return errors.Join(f.lease.check(), f.checkOperatorAPI(), f.checkPeople())
 }
 
-// checkOperatorAPI finds what can be no address.
+// checkOperatorAPI refuses invalid addresses.
 func (f *flags) checkOperatorAPI() error {
 	o := f.controllers.OperatorAPI
 	if o.Disabled() {
@@ -147,10 +147,10 @@ func (f *flags) checkOperatorAPI() error {
 	return nil
 }
 
-// otherServices is how the flag names the rate of every service that has none of its own.
+// otherServices is the flag's key for the rate of every service without its own.
 const otherServices = "*"
 
-// rates takes one --aws-rate.
+// rates parses one --aws-rate.
 func (f *flags) rates(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		if err := f.rate(strings.TrimSpace(one)); err != nil {
@@ -176,7 +176,7 @@ func (f *flags) rate(text string) error {
 	return nil
 }
 
-// endpoints takes one --allowed-endpoints.
+// endpoints parses one --allowed-endpoints.
 func (f *flags) endpoints(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		origin, err := cloud.Origin(strings.TrimSpace(one))
@@ -188,10 +188,10 @@ func (f *flags) endpoints(text string) error {
 	return nil
 }
 
-// addresses are those of the internet.
+// addresses are the public IP addresses.
 var addresses = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("2000::/3")}
 
-// networks takes one --cluster-networks.
+// networks parses one --cluster-networks.
 func (f *flags) networks(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		network, err := netip.ParsePrefix(strings.TrimSpace(one))
@@ -206,7 +206,7 @@ func (f *flags) networks(text string) error {
 	return nil
 }
 
-// shown lists the rates as the flag takes them.
+// shown formats the rates as the flag does.
 func shown(rates cloud.Rates) string {
 	var all []string
 	for _, service := range slices.Sorted(maps.Keys(rates)) {
@@ -215,7 +215,7 @@ func shown(rates cloud.Rates) string {
 	return strings.Join(all, ", ")
 }
 
-// namespace returns the Pod's own, from the downward API or the mounted ServiceAccount.
+// namespace returns the Pod's namespace, from the downward API or the mounted ServiceAccount.
 func namespace(env func(string) string) string {
 	mounted, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 	if err != nil {

@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// synced bounds the question whether the caches are: they are in memory.
+	// synced bounds the check whether the caches have synced: they are in memory.
 	synced = 50 * time.Millisecond
 	// probeTimeout bounds a probe, and drainProbes the last ones.
 	probeTimeout = 5 * time.Second
 	drainProbes  = time.Second
 )
 
-// health answers probes. It asks nobody: what it knows of the cluster was found in the background.
+// health handles probes. It sends no requests: its data about the cluster is collected in the background.
 type health struct {
-	caches  func(context.Context) bool // whether those that were begun are filled
+	caches  func(context.Context) bool // whether the started caches have synced
 	results func() []check.Result
 }
 
-// serveHealth adds to mgr what looks at the installation, and what answers probes.
+// serveHealth adds to mgr the checks of the installation, and the server of probes.
 func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
 	cluster, err := check.New(mgr.GetConfig(), check.Names{Namespace: f.controllers.Namespace, Gateways: f.controllers.Hostnames.Namespace})
 	if err != nil {
@@ -70,7 +70,7 @@ func (h health) routes() http.Handler {
 	return mux
 }
 
-// ready answers as the API server does: with ?verbose, or when something is wrong, with a line for each check.
+// ready responds as the API server does: with ?verbose, or if a check fails, with a line for each check.
 func (h health) ready(w http.ResponseWriter, r *http.Request) {
 	var lines strings.Builder
 	bad := false
@@ -96,7 +96,7 @@ func (h health) ready(w http.ResponseWriter, r *http.Request) {
 		lines.Reset()
 		lines.WriteString("ok")
 	}
-	_, _ = io.WriteString(w, lines.String()) // whoever asked has gone
+	_, _ = io.WriteString(w, lines.String()) // the client has gone
 }
 
 func (h health) cachesSynced(ctx context.Context) error {

@@ -7,8 +7,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// lease holds the durations of leader election. From a leader's death to the next one it takes as long as the Lease lasts, and two waits
-// of those that stand by: until the last renewal is seen, and until the next try. A wait is up to 2.2 times retry.
+// lease holds the durations of leader election. After a leader's death the next one starts after the Lease's duration
+// and two waits of the standby replicas: until they see the last renewal, and until their next attempt. A wait is up to
+// 2.2 times retry.
 type lease struct{ duration, deadline, retry time.Duration }
 
 func (l lease) check() error {

@@ -72,7 +72,7 @@ func (f *flags) manager() ctrl.Options {
 		Client:                        controllers.Client(),
 		Metrics:                       f.metricsServer(),
 		HealthProbeBindAddress:        "0",                                      // see serveHealth
-		Controller:                    crconfig.Controller{EnableWarmup: &warm}, // who stands by knows all that the leader knows
+		Controller:                    crconfig.Controller{EnableWarmup: &warm}, // a standby replica has warm caches
 		LeaderElection:                f.leaderElect,
 		LeaderElectionID:              "portico-operator",
 		LeaderElectionNamespace:       f.controllers.Namespace,
@@ -84,8 +84,8 @@ func (f *flags) manager() ctrl.Options {
 	}
 }
 
-// metricsServer answers everybody, or, if metrics are secure, whom Kubernetes lets get /metrics. controller-runtime has
-// a filter for that, which would bring the libraries of an API server along: 250 packages.
+// metricsServer returns the server of metrics: open or, if metrics are secure, for callers with the right to get
+// /metrics. controller-runtime's filter for that would add the libraries of an API server: 250 packages.
 func (f *flags) metricsServer() server.Options {
 	o := server.Options{BindAddress: f.metrics}
 	if !f.metricsSecure {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// peopleFlags declares flags about people whose tokens the portal hands on. They are the operator's own, so that a
-// portal that was taken over changes nothing of whom it believes.
+// peopleFlags declares flags about users whose tokens the portal passes on. They are the operator's own, so that a
+// compromised portal cannot change which tokens it accepts.
 func (f *flags) peopleFlags(set *flag.FlagSet) {
 	p := &f.controllers.People
 	set.StringVar(&p.Issuer, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider, as the portal has it: its tokens let people set values of Secrets and see a password, by their own rights in Kubernetes. Empty: nobody may")
@@ -28,7 +28,7 @@ func (f *flags) peopleFlags(set *flag.FlagSet) {
 	set.StringVar(&p.Claims.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes, as the portal has it")
 }
 
-// checkPeople finds settings by which nobody's token, or anybody's, would be taken.
+// checkPeople refuses settings that would accept no token, or any token.
 func (f *flags) checkPeople() error {
 	p := f.controllers.People
 	switch {

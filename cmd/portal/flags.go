@@ -36,10 +36,10 @@ type flags struct {
 	development  bool
 	version      bool
 	profiling    bool
-	// metricsSecure says that metrics are for those with the right to get them, over HTTPS.
+	// metricsSecure serves metrics over HTTPS, to callers with the right to get them.
 	metricsSecure bool
 	everywhere    bool
-	look          time.Duration // how often at the installation
+	look          time.Duration // interval of the checks of the installation
 	leave         time.Duration // how long to answer after SIGTERM
 	rate          limit.Rate
 	proxies       []netip.Prefix
@@ -48,7 +48,7 @@ type flags struct {
 	life          auth.Life
 }
 
-// maxLeave and what requests may take after it are within any grace period that a Pod is given.
+// maxLeave leaves time for the last requests within any Pod's grace period.
 const maxLeave = time.Minute
 
 const usage = `portal serves Portico's pages and its REST API. Kubernetes is its store, and Kubernetes RBAC decides who may do what.
@@ -183,7 +183,7 @@ func checkRate(r limit.Rate) error {
 	return nil
 }
 
-// trust adds proxies: networks, or single addresses.
+// trust parses proxies: networks, or single addresses.
 func (f *flags) trust(list string) error {
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)
@@ -203,7 +203,7 @@ func (f *flags) trust(list string) error {
 	return nil
 }
 
-// reach returns the addresses that stand in the lines that people copy.
+// reach returns the addresses for the lines that users copy.
 func (f *flags) reach(p *auth.Provider) pages.Reach {
 	return pages.Reach{Portal: f.auth.PublicURL, Kubernetes: f.kubernetes, Prefix: f.auth.Prefix, CLI: p.CLI}
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/portico-platform/portico/portal"
 )
 
-// listeners are what the portal answers on. metrics is nil if nobody asks for them.
+// listeners are the portal's listeners. metrics is nil if metrics are off.
 type listeners struct {
 	pages, metrics net.Listener
 	certificate    *certwatcher.CertWatcher // of pages; nil if something in front ends TLS
 }
 
-// bind takes the ports before anything else starts, so that a taken one is said at once.
+// bind opens the ports before anything else starts, so that a port in use is reported at once.
 func (f *flags) bind(ctx context.Context) (l listeners, err error) {
 	if f.certFile != "" {
 		if l.certificate, err = certwatcher.New(f.certFile, f.keyFile); err != nil {
@@ -47,8 +47,8 @@ func (f *flags) bind(ctx context.Context) (l listeners, err error) {
 	return l, nil
 }
 
-// bindMetrics answers over HTTPS with a certificate of the process's own if metrics are secure: who reads them shows a
-// token, which the network must not see.
+// bindMetrics serves HTTPS with the process's own certificate if metrics are secure: clients send a token, which must
+// not be readable on the network.
 func (f *flags) bindMetrics(ctx context.Context) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.metrics)
 	if err != nil || !f.metricsSecure {
@@ -77,7 +77,7 @@ func (l listeners) watchCertificate(ctx context.Context) error {
 	return l.certificate.Start(ctx)
 }
 
-// metricsHandler answers everybody, or, if metrics are secure, whom Kubernetes lets get /metrics.
+// metricsHandler serves metrics: to everybody or, if metrics are secure, to callers with the right to get /metrics.
 func (f *flags) metricsHandler() (http.Handler, error) {
 	handler := portal.Metrics(f.profiling)
 	if f.metricsOff() || !f.metricsSecure {

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	return f.serve(ctx, log)
 }
 
-// serve answers until ctx ends, or anything that it needs fails.
+// serve serves until ctx ends, or until a required part fails.
 func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
 	p, err := f.parts(log) //nolint:contextcheck // what it makes lives as long as the process
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	behind, end := context.WithCancel(context.WithoutCancel(ctx)) // what the last requests need lasts as long as they
+	behind, end := context.WithCancel(context.WithoutCancel(ctx)) // lasts until the last requests have ended
 	defer end()
 	for _, run := range []func(context.Context) error{p.cluster.Run, p.installation.Start, p.provider.Watch, listeners.watchCertificate} {
 		group.Go(func() error { return run(behind) })
@@ -110,7 +110,7 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, Prefix: f.auth.Prefix, AskEverywhere: f.everywhere, Log: log})
 }
 
-// installation looks at what the cluster must have, and counts what it lacks.
+// installation checks the cluster regularly, and counts what is missing.
 func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monitor, error) {
 	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monit
 	return m, nil
 }
 
-// parts are what the handler is made from.
+// parts are the parts of the handler.
 type parts struct {
 	cluster      *cluster.Cluster
 	provider     *auth.Provider

@@ -16,13 +16,13 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// oidc are the settings of signing in that auth.Config has no place for.
+// oidc are the sign-in settings that are not in auth.Config.
 type oidc struct {
 	secretFile string
 	namesFile  string
-	groupNames map[string]string // what groups are called, by their names in Kubernetes
-	check      bool              // only look, print, and end
-	tokenFile  string            // whose claims to print; - is the standard input
+	groupNames map[string]string // display names of groups, by their names in Kubernetes
+	check      bool              // only check, print, and exit
+	tokenFile  string            // token whose claims to print; - is the standard input
 }
 
 // providerFlags defines the flags about the identity provider.
@@ -51,7 +51,7 @@ func scopes(into *[]string) func(string) error {
 	}
 }
 
-// checkOIDC reads the files, and looks at what --check-oidc needs.
+// checkOIDC reads the files, and validates the flags of --check-oidc.
 func (f *flags) checkOIDC() error {
 	switch {
 	case f.auth.IssuerURL == "" || f.auth.ClientID == "":
@@ -76,7 +76,7 @@ func (f *flags) checkOIDC() error {
 	return nil
 }
 
-// readGroupNames refuses names by which one group could be taken for another.
+// readGroupNames refuses display names that could be confused with another group.
 func readGroupNames(path, prefix string) (map[string]string, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is a flag
 	if err != nil {
@@ -103,10 +103,10 @@ func readGroupNames(path, prefix string) (map[string]string, error) {
 	return names, nil
 }
 
-// maxTokenFile is more than any token has.
+// maxTokenFile exceeds the size of any token.
 const maxTokenFile = 1 << 20
 
-// lookAtProvider runs portal --check-oidc. It fails if something is wrong.
+// lookAtProvider runs portal --check-oidc. It fails if there is a problem.
 func (f *flags) lookAtProvider(ctx context.Context, in io.Reader, out io.Writer) error {
 	token, err := f.token(in)
 	if err != nil {
@@ -126,8 +126,8 @@ func (f *flags) lookAtProvider(ctx context.Context, in io.Reader, out io.Writer)
 	return nil
 }
 
-// token reads the one whose claims are to be printed. There is no flag for the token itself: everybody on the machine
-// could read it.
+// token returns the token whose claims are printed. There is no flag for the token itself, because every user of the
+// machine could read it.
 func (f *flags) token(in io.Reader) (string, error) {
 	switch f.oidc.tokenFile {
 	case "":

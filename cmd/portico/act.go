@@ -12,13 +12,13 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// action is something that an annotation asks for.
+// action is an action that an annotation requests.
 type action struct {
 	verb, short, done string
 	kind              string // the only kind it is for, "" for all
 	annotation        string
 	value             func(now string) any // nil removes the annotation
-	idle              func(*object) string // why there is nothing to do, "" where there is; nil: there always is
+	idle              func(*object) string // why there is nothing to do, "" if there is; nil: there always is
 }
 
 func now(at string) any { return at }
@@ -31,7 +31,7 @@ var actions = []action{
 	{verb: "restart", short: "Replace the replicas of a web app one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
 }
 
-// paused returns idle of an action whose annotation has this value already; "" is none.
+// paused returns the idle function of an action for an annotation that already has this value; "" means no annotation.
 func paused(is, why string) func(*object) string {
 	return func(o *object) string {
 		if o.GetAnnotations()[v1alpha1.AnnotationPaused] != is {
@@ -81,7 +81,7 @@ func (a *app) act(ctx context.Context, act action, args []string) error {
 	}
 	at := a.clock.Now().UTC().Format(time.RFC3339Nano)
 	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{act.annotation: act.value(at)}}}
-	// Any version: nothing but the annotation is sent.
+	// Any version: only the annotation is sent.
 	changed, err := t.objects().Patch(ctx, t.name, patch, client.PatchOptions{IfMatch: "*"})
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type app struct {
 	namespace string // as the flag has it
 	plainHTTP bool
 	caFile    string            // as the flag has it
-	started   bool              // the command line was understood
+	started   bool              // the command line is valid
 	transport http.RoundTripper // made by via
 	lines     *prompt.Lines     // of in, made by line
 }
@@ -135,10 +135,10 @@ func listed(words []string, last string) string {
 	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
 }
 
-// say tells people what happened: on stderr, so that stdout is for programs.
+// say prints a message for people on stderr, because stdout is for programs.
 func (a *app) say(format string, args ...any) { _, _ = fmt.Fprintf(a.err, format+"\n", args...) }
 
-// warn hands on what Kubernetes warns of.
+// warn prints Kubernetes' warnings.
 func (a *app) warn(warnings []string) {
 	for _, w := range warnings {
 		a.say("Warning: %s", clean(w))

@@ -77,7 +77,7 @@ func (a *app) apply(ctx context.Context, files []string, f applyFlags) error {
 	return nil
 }
 
-// wanted is what a file says of an object.
+// wanted is an object from a file.
 type wanted struct {
 	target
 	want    *object
@@ -109,7 +109,7 @@ func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]
 	return all, nil
 }
 
-// applyOne creates or changes one object, and returns it as it is after that.
+// applyOne creates or changes one object, and returns the result.
 func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) (*object, error) {
 	live, err := t.current(ctx)
 	switch {
@@ -149,8 +149,7 @@ func withWanted(live, want *object) *object {
 	return next
 }
 
-// putAgain writes an object that somebody else changed since it was read. It refuses to if that would undo what they
-// changed.
+// putAgain writes an object that somebody else changed since it was read, unless that would undo their change.
 func (a *app) putAgain(ctx context.Context, t target, before *result, want *object, dry bool) (changed, now *result, err error) {
 	now, err = t.current(ctx)
 	switch {

@@ -12,10 +12,10 @@ import (
 	"github.com/portico-platform/portico/cmd/portico/prompt"
 )
 
-// errNoAnswer says that the input ended in place of an answer.
+// errNoAnswer means that the input ended before an answer.
 var errNoAnswer = errors.New("no answer: nothing was changed")
 
-// line asks, and returns what somebody types up to the end of the line. It returns at once when the person interrupts.
+// line prompts, and returns a typed line. It returns at once on an interrupt.
 func (a *app) line(ctx context.Context, question string) (string, error) {
 	_, _ = fmt.Fprint(a.err, question)
 	if a.lines == nil {
@@ -48,17 +48,17 @@ func (a *app) confirmed(ctx context.Context) error {
 	}
 }
 
-// question is something that a person is asked for.
+// question is a question to the user.
 type question struct {
 	name     string
 	help     string
 	options  []string // to choose from
 	open     bool     // other values are possible too
-	standard string   // what an empty answer means, "" if an answer is needed
+	standard string   // the value of an empty answer, "" if an answer is needed
 	wrong    func(answer string) string
 }
 
-// ask asks until the answer is possible.
+// ask repeats the question until the answer is valid.
 func (a *app) ask(ctx context.Context, q question) (string, error) {
 	_, _ = fmt.Fprintln(a.err)
 	if q.help != "" {
@@ -85,7 +85,7 @@ func (a *app) ask(ctx context.Context, q question) (string, error) {
 	}
 }
 
-// check says what is wrong with an answer, or "". It writes one of the options as it is spelled.
+// check returns what is wrong with an answer, or "". It corrects the spelling of an option.
 func (q question) check(answer *string) string {
 	i := slices.IndexFunc(q.options, func(o string) bool { return strings.EqualFold(o, *answer) })
 	switch {

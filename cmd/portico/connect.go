@@ -88,7 +88,8 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 	return a.startClient(ctx, t, db, f.master)
 }
 
-// printCommand prints what to type. Of a person's own user nobody knows the name before it is asked for.
+// printCommand prints the command to type. The name of the caller's own database user is not known before it is
+// requested.
 func (a *app) printCommand(t target, db database) error {
 	if t.kind.Name == v1alpha1.KindRDSInstance {
 		a.say("This is the master user, whose password portico connect %s --master --show-password tells. Without --print you sign in as yourself.", clean(t.name))
@@ -97,7 +98,7 @@ func (a *app) printCommand(t target, db database) error {
 	return err
 }
 
-// databaseAs returns how the database of a user is reached, as that user.
+// databaseAs returns how to connect to a database as a user.
 func (a *app) databaseAs(ctx context.Context, t target, user *object, address string) (database, error) {
 	of, err := a.target(ctx, []string{v1alpha1.KindRDSInstance, catalog.TextAt(user, "spec", "databaseRef", "name")})
 	if err != nil {
@@ -119,10 +120,10 @@ func (a *app) databaseAs(ctx context.Context, t target, user *object, address st
 	return db, nil
 }
 
-// connectable are the kinds that something can be connected to, in the order in which a name alone is looked for.
+// connectable are the kinds with an address to connect to, in the order in which a bare name is looked up.
 var connectable = []string{v1alpha1.KindRDSInstance, v1alpha1.KindSQSQueue, v1alpha1.KindS3Bucket, v1alpha1.KindSNSTopic, v1alpha1.KindEC2Instance}
 
-// reachable finds what the arguments name; the kind may be left out.
+// reachable returns the object in the arguments; the kind can be left out.
 func (a *app) reachable(ctx context.Context, args []string) (target, *object, error) {
 	if args = slashed(args); len(args) == 2 {
 		t, err := a.target(ctx, args)
@@ -146,7 +147,7 @@ func (a *app) reachable(ctx context.Context, args []string) (target, *object, er
 	return app, of, nil
 }
 
-// sayHow prints the address of what is no database, and a command to try.
+// sayHow prints the address of an object that is no database, and a command to try.
 func (a *app) sayHow(t target, obj *object) error {
 	status := func(field string) string { return catalog.TextAt(obj, "status", field) }
 	address, command := status("arn"), ""
@@ -175,7 +176,7 @@ func (a *app) sayHow(t target, obj *object) error {
 	return nil
 }
 
-// databaseOf returns how a database is reached: at its own address, or at another one.
+// databaseOf returns how to connect to a database: at its own address, or at another one.
 func databaseOf(obj *object, address string) (database, error) {
 	db := database{
 		engine: catalog.TextAt(obj, "spec", "engine"), host: catalog.TextAt(obj, "status", "endpoint"),

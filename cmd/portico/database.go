@@ -15,21 +15,21 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// database is where one answers, and as whom to connect.
+// database is a database's address, and the user.
 type database struct {
 	engine, host, port, user, name string
 	at                             string // its own address, also where a tunnel is used
 	public, tunnel                 bool
 }
 
-// dialTime is the longest that a database may take to answer at all.
+// dialTime bounds the connection attempt to a database.
 const dialTime = 5 * time.Second
 
-// client is a program that speaks to databases.
+// client is a database client program.
 type dbClient struct {
 	program string
-	install string // how it is had
-	// args are those of the command line, without the password.
+	install string // how to install it
+	// args are the command-line arguments, without the password.
 	args func(db database) []string
 }
 
@@ -55,7 +55,7 @@ var mysql = dbClient{
 	},
 }
 
-// client returns the program for the engine; false if there is none that is known here.
+// client returns the program for the engine; false if none is known.
 func (db database) client() (dbClient, bool) {
 	switch {
 	case strings.Contains(db.engine, "postgres"):
@@ -66,7 +66,7 @@ func (db database) client() (dbClient, bool) {
 	return dbClient{}, false
 }
 
-// command returns the line to type, without the password.
+// command returns the command line to type, without the password.
 func (db database) command() string {
 	c, ok := db.client()
 	if !ok {
@@ -79,7 +79,7 @@ func (db database) command() string {
 	return clean(strings.Join(all, " "))
 }
 
-// startClient connects: it looks for the program and the way to the database before anybody is shown a password.
+// startClient connects: it looks for the program and tests the connection before it requests a password.
 func (a *app) startClient(ctx context.Context, t target, db database, master bool) error {
 	c, ok := db.client()
 	if !ok {
@@ -109,13 +109,13 @@ func (a *app) startClient(ctx context.Context, t target, db database, master boo
 	return a.startWith(ctx, path, c, db, got.Password)
 }
 
-// sayOwn says who a person signs in as, and until when.
+// sayOwn prints as whom the user signs in, and until when.
 func (a *app) sayOwn(got *client.Password) {
 	a.say("You sign in as %s, who can %s. This user is dropped %s.", clean(got.Username),
 		access.DatabaseWords(v1alpha1.BindingAccess(got.Access)), got.ExpiresAt.Local().Format(time.DateTime))
 }
 
-// unreachable says what is missing on the way to the database.
+// unreachable returns why the database cannot be reached.
 func unreachable(db database, cause error) error {
 	if db.tunnel {
 		return hinted(fmt.Errorf("nothing answers at %s: %w", clean(net.JoinHostPort(db.host, db.port)), cause),
@@ -129,14 +129,13 @@ func unreachable(db database, cause error) error {
 	return hinted(fmt.Errorf("the database cannot be reached from here at %s: %w", clean(db.at), cause), why)
 }
 
-// startWith starts the program, and gives it the password by its environment, or by a file that only the person can
-// read.
+// startWith starts the program, and passes the password in its environment, or in a file that only the user can read.
 func (a *app) startWith(ctx context.Context, path string, c dbClient, db database, password string) error {
 	args := c.args(db)
 	var env []string
 	if c.program == psql.program {
 		env = append(env, "PGPASSWORD="+password)
-		if a.env("PGSSLMODE") == "" { // or psql would send it to whoever listens at the address and asks
+		if a.env("PGSSLMODE") == "" { // or psql might send it to a stranger
 			env = append(env, "PGSSLMODE=require")
 		}
 	} else {
@@ -144,7 +143,7 @@ func (a *app) startWith(ctx context.Context, path string, c dbClient, db databas
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.Remove(file) }() // it is in the person's own folder of temporary files
+		defer func() { _ = os.Remove(file) }() // it is in the user's temporary folder
 		args = append([]string{"--defaults-file=" + file}, args...)
 	}
 	a.say("Connecting to %s as %s.", clean(db.at), clean(db.user))
@@ -154,7 +153,7 @@ func (a *app) startWith(ctx context.Context, path string, c dbClient, db databas
 	return nil
 }
 
-// optionFile writes the password where mysql reads it.
+// optionFile writes the password to an option file of mysql.
 func optionFile(password string) (string, error) {
 	if strings.ContainsAny(password, "\n\r\x00") {
 		return "", errors.New("the password has characters that mysql cannot read from a file")
@@ -189,8 +188,8 @@ func dial(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// start runs a program for the person, with variables beside those that there are. An interrupt is for the program:
-// psql takes it for a query's.
+// start runs a program for the user, with additional environment variables. It ignores interrupts, which are for the
+// program: psql cancels a query.
 func start(ctx context.Context, path string, args, env []string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...) //nolint:gosec // psql or mysql, found on the person's PATH
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -60,7 +60,7 @@ A resource in use is not deleted either: first delete what uses it, or remove it
 	return cmd
 }
 
-// deletion says how a deletion was decided on.
+// deletion is the decision about a deletion.
 type deletion struct {
 	yes  bool
 	name string // that confirms it
@@ -88,7 +88,7 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 	return &got.Object, nil
 }
 
-// askName says what a deletion does, asks for the object's name and returns it. What is in use is not asked about.
+// askName describes a deletion, asks for the object's name and returns it. It does not ask if the object is in use.
 func (a *app) askName(ctx context.Context, t target, o *object) (string, error) {
 	if users := status.UsersOf(o); users != "" {
 		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: first delete what uses it, or remove %s from its spec. Nothing was deleted",
@@ -102,7 +102,7 @@ func (a *app) askName(ctx context.Context, t target, o *object) (string, error) 
 	return typed, err
 }
 
-// explainRefusal says how a deletion is confirmed here, if that is what was missing.
+// explainRefusal explains how to confirm a deletion, if that was missing.
 func (a *app) explainRefusal(t target, err error) error {
 	if client.StatusOf(err) == http.StatusForbidden && strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"=") {
 		return &forbiddenError{fmt.Sprintf("%s%s is deleted only with a confirmation: add --confirm %s. Nothing was deleted",
@@ -123,7 +123,7 @@ func (a *app) deleteDry(ctx context.Context, t target) error {
 	return err
 }
 
-// loss says in words what deleting the object does.
+// loss describes what deleting the object does.
 func (a *app) loss(t target, o *object) string {
 	policy := v1alpha1.DeletionPolicy(catalog.TextAt(o, "spec", "deletionPolicy"))
 	d := t.kind.Deletion

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// How often and how long the list is asked for while AWS has not answered.
+// The interval and the number of requests while AWS has not answered.
 const (
 	deletedEvery = time.Second
 	deletedTries = 30
@@ -69,7 +69,7 @@ func (a *app) deleted(ctx context.Context, format string) error {
 	return nil
 }
 
-// listDeleted asks until AWS has answered.
+// listDeleted retries until AWS has answered.
 func (a *app) listDeleted(ctx context.Context, c *client.Client, ns string) (*client.Deleted, error) {
 	for try := 1; ; try++ {
 		all, err := c.ListDeleted(ctx, ns)
@@ -94,7 +94,7 @@ func whatIsLeft(d client.DeletedItem) string {
 	return "kept"
 }
 
-// howToGetBack returns the command that gets it back, or says what is in its place.
+// howToGetBack returns the command that restores it, or why that is not possible.
 func howToGetBack(d client.DeletedItem, ns string) string {
 	if d.NameInUse && !d.Snapshot {
 		return "# " + d.Kind + " " + d.Name + " exists again: delete that one first to manage " + d.Id + " again"

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/portal/status"
 )
 
-// latest is how many events describe shows.
+// latest is the number of events that describe shows.
 const latest = 10
 
 func (a *app) describeCommand() *cobra.Command {
@@ -39,7 +39,7 @@ to Ready, the versions of a web app, and the latest events. Leave out the kind i
 	}
 }
 
-// described finds the object that the arguments name; the kind may be left out.
+// described returns the object in the arguments; the kind can be left out.
 func (a *app) described(ctx context.Context, args []string) (target, *object, error) {
 	if args = slashed(args); len(args) == 2 {
 		t, err := a.target(ctx, args)
@@ -84,7 +84,7 @@ func (a *app) describe(ctx context.Context, t target, obj *object) error {
 	return cmp.Or(a.missing("The checks", noChecks), a.missing("The events", noEvents))
 }
 
-// missing says why a part is not shown. That the right to it is missing is no error: the rest was asked for too.
+// missing returns why a part is not shown. A missing right to it is no error, since the rest was requested too.
 func (a *app) missing(part string, err error) error {
 	if client.StatusOf(err) != http.StatusForbidden {
 		return err
@@ -147,7 +147,7 @@ func (a *app) details(lines []line) error {
 	return err
 }
 
-// steps shows the way of the object to Ready.
+// steps prints the object's steps to Ready.
 func (a *app) steps(k catalog.Kind, o *object) error {
 	t := a.table("STEP", "STATE", "SINCE", "REASON", "MESSAGE")
 	for _, s := range status.FactsOf(o).Steps(k) {
@@ -160,7 +160,7 @@ func (a *app) steps(k catalog.Kind, o *object) error {
 	return t.section()
 }
 
-// versions shows those of a web app, which rollback takes.
+// versions prints the versions of a web app, which rollback accepts.
 func (a *app) versions(o *object) error {
 	app, err := webAppOf(o)
 	if err != nil {

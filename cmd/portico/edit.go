@@ -62,7 +62,7 @@ func (a *app) change(ctx context.Context, t target, editor string) error {
 	return errors.Join(err, os.Remove(path))
 }
 
-// keptError is one after which the person's work is kept.
+// keptError is an error after which the user's file is kept.
 type keptError struct {
 	cause error
 	path  string
@@ -74,7 +74,7 @@ func (e *keptError) Error() string {
 
 func (e *keptError) Unwrap() error { return e.cause }
 
-// editing opens the editor on the file until the portal takes it, or nothing changes any more.
+// editing opens the editor on the file until the portal accepts it, or the user changes nothing.
 func (a *app) editing(ctx context.Context, t target, editor, path string, text []byte, etag string) error {
 	before := text
 	var complaint error
@@ -108,7 +108,7 @@ func (a *app) editing(ctx context.Context, t target, editor, path string, text [
 	}
 }
 
-// sendEdited gives back as complaint what the person can mend in the file.
+// sendEdited returns as complaint the errors that the user can fix in the file.
 func (a *app) sendEdited(ctx context.Context, t target, text []byte, etag string) (complaint, err error) {
 	obj, err := t.kind.ParseYAML(text)
 	if err != nil {

@@ -17,25 +17,25 @@ const (
 	exitError       = 1
 	exitUsage       = 2
 	exitTimeout     = 3
-	exitLogin       = 4 // nobody is logged in, or the token is not taken
+	exitLogin       = 4 // not logged in, or the token is refused
 	exitNotFound    = 5
 	exitForbidden   = 6
 	exitInterrupted = 130
 )
 
-// usageError says that the command line is wrong.
+// usageError reports an invalid command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// timeoutError says that what was waited for did not happen in time.
+// timeoutError reports that a wait timed out.
 type timeoutError struct{ text string }
 
 func (e *timeoutError) Error() string { return e.text }
 
-// forbiddenError says that a right was lost on the way.
+// forbiddenError reports that a right was lost meanwhile.
 type forbiddenError struct{ text string }
 
 func (e *forbiddenError) Error() string { return e.text }
@@ -70,11 +70,11 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// errInterrupted is what becomes of an error when the person ended the command.
+// errInterrupted replaces an error after the user interrupted the command.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns errInterrupted for err if the person ended the command, so that nothing else is blamed. The
-// path of a kept file stays in it.
+// interruptible returns errInterrupted for err if the user interrupted the command, so that no other cause is reported.
+// It keeps the path of a kept file.
 func interruptible(ctx context.Context, err error) error {
 	if ctx.Err() == nil || err == nil {
 		return err
@@ -85,10 +85,10 @@ func interruptible(ctx context.Context, err error) error {
 	return errInterrupted
 }
 
-// complain says what went wrong: in one line, and what is wrong at each field below it.
+// complain prints an error: one line, and below it the error of each field.
 func complain(w io.Writer, err error) {
 	if err == errInterrupted { //nolint:errorlint // a wrapped one says more
-		return // whoever interrupts knows
+		return // the user knows
 	}
 	p, ok := errors.AsType[*client.APIError](err)
 	var text strings.Builder
@@ -101,10 +101,10 @@ func complain(w io.Writer, err error) {
 		text.WriteString(places(p))
 		text.WriteString(advice(p))
 	}
-	_, _ = io.WriteString(w, text.String()) // nobody is left to tell
+	_, _ = io.WriteString(w, text.String()) // nowhere to report it
 }
 
-// places lists what is wrong at each field. A single complaint that the detail contains is not repeated.
+// places lists the error of each field. A single one that the detail contains is not repeated.
 func places(p *client.APIError) string {
 	var b strings.Builder
 	for _, f := range p.Errors {
@@ -119,7 +119,7 @@ func places(p *client.APIError) string {
 	return b.String()
 }
 
-// advice returns what to do about an error that the API's words do not say, or "".
+// advice returns what to do about an error if the API's message does not say, or "".
 func advice(p *client.APIError) string {
 	switch {
 	case p.Status == http.StatusUnauthorized:
@@ -134,7 +134,7 @@ func advice(p *client.APIError) string {
 	return ""
 }
 
-// clean replaces characters that would steer the terminal by blanks; it is for text that others wrote.
+// clean replaces terminal control characters in others' text by blanks.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {

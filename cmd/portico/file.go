@@ -19,10 +19,10 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// maxFile bounds what is read of a file: the API takes no larger object.
+// maxFile bounds the size of a file: the API accepts no larger object.
 const maxFile = 4 << 20
 
-// document is one object of a file, whose kind may not be said.
+// document is one object of a file, whose kind may be missing.
 type document struct {
 	from string // the file, and which of its objects if there are several
 	kind catalog.Kind
@@ -102,7 +102,7 @@ func split(b []byte) ([][]byte, error) {
 	}
 }
 
-// splitJSON returns the JSON texts that stand one after the other in b; ok is false if any of it is no JSON.
+// splitJSON returns the consecutive JSON texts in b; ok is false if any of it is invalid.
 func splitJSON(b []byte) (texts [][]byte, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	for {
@@ -118,7 +118,7 @@ func splitJSON(b []byte) (texts [][]byte, ok bool) {
 	}
 }
 
-// objectsIn returns what one document holds: nothing, an object, or those of a list.
+// objectsIn returns the objects of one document: none, one, or those of a list.
 func (a *app) objectsIn(path string, text []byte) ([]document, error) {
 	asJSON, err := catalog.YAMLToJSON(text)
 	if err != nil {

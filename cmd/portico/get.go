@@ -134,14 +134,14 @@ func (a *app) view(ctx context.Context, args []string, f getFlags) (view, error)
 	return v, nil
 }
 
-// sayForbidden says which kinds a list leaves out.
+// sayForbidden prints which kinds a list leaves out.
 func (a *app) sayForbidden(kinds []string) {
 	if len(kinds) > 0 {
 		a.say("left out, because you have no access to them here: %s", strings.Join(kinds, ", "))
 	}
 }
 
-// list reads every page, and the kinds that may not be listed.
+// list reads every page, and the kinds that the caller cannot list.
 func (v view) list(ctx context.Context) (all []object, forbidden []string, err error) {
 	if v.across {
 		all, err = client.All(func(cursor string) (*client.Page[object], error) {
@@ -173,7 +173,7 @@ func (v view) ofKind() client.ListOptions {
 	return client.ListOptions{LabelSelector: v.LabelSelector, Status: v.Status, Q: v.Q, Sort: v.Sort, Limit: v.Limit}
 }
 
-// watch follows the list; that of a kind which others keep is followed in one namespace only.
+// watch follows the list; for a kind that teams do not write, in one namespace only.
 func (v view) watch(ctx context.Context) changes {
 	if v.across {
 		v.Limit = 0
@@ -189,7 +189,7 @@ func (v view) watch(ctx context.Context) changes {
 	return v.api.Of(wire(v.kind), v.namespaces[0]).Watch(ctx, o)
 }
 
-// changes are what a stream tells.
+// changes are the changes in a stream.
 type changes = iter.Seq2[client.Change[object], error]
 
 // watch shows what changes, one line each: as a table, or as objects in JSON.
@@ -245,7 +245,7 @@ func (w *watching) show(change client.Change[object]) error {
 	return t.write()
 }
 
-// pageSize is the most that the API gives at once.
+// pageSize is the API's maximum.
 const pageSize = 500
 
 func (a *app) complete(cmd *cobra.Command, flag string, words []string) {

@@ -50,7 +50,7 @@ func (a *app) history(ctx context.Context, t target, format string) error {
 	return rows.write()
 }
 
-// changedIn says what a version of a history changed in the one before.
+// changedIn returns what a version changed in the previous one.
 func changedIn(all []client.PastVersion, i int) string {
 	v := all[i]
 	switch {

@@ -22,13 +22,13 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 			return k, nil
 		}
 	}
-	every := &cobra.Command{Use: "kinds"} // cobra knows what is meant by mistyped words
+	every := &cobra.Command{Use: "kinds"} // cobra suggests corrections of mistyped words
 	every.SuggestionsMinimumDistance = 3
 	for _, k := range a.kinds {
 		every.AddCommand(&cobra.Command{Use: k.Word(), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
 	}
 	near := every.SuggestionsFor(wanted)
-	for _, k := range a.kinds { // a part of its name, such as providers
+	for _, k := range a.kinds { // a part of its name matches, such as providers
 		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, k.Word()) {
 			near = append(near, k.Word())
 		}
@@ -39,8 +39,8 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)
 }
 
-// names returns all names of a kind, squeezed. A kind that people request also goes by the last word of its title: a
-// message queue is called a queue.
+// names returns all names of a kind, squeezed. A requestable kind can also be called by the last word of its title:
+// queue for a message queue.
 func names(k catalog.Kind) []string {
 	title := squeezed(k.Title)
 	all := []string{squeezed(k.Name), k.Plural, title, title + "s"}
@@ -72,8 +72,7 @@ type target struct {
 
 func (t target) objects() objects { return t.api.Of(wire(t.kind), t.namespace) }
 
-// current returns the object as Kubernetes has it now. It bypasses the portal's cache, which may not know yet what was
-// written a moment ago.
+// current returns the object from Kubernetes, past the portal's cache, which may not have a recent write yet.
 func (t target) current(ctx context.Context) (*result, error) {
 	return t.objects().Get(ctx, t.name, client.GetOptions{CacheControl: "no-cache"})
 }
@@ -87,7 +86,7 @@ func (t target) found(ctx context.Context) (target, *object, error) {
 	return t, &got.Object, nil
 }
 
-// target understands KIND NAME and KIND/NAME.
+// target parses KIND NAME and KIND/NAME.
 func (a *app) target(ctx context.Context, args []string) (target, error) {
 	args = slashed(args)
 	if len(args) != 2 {
@@ -171,7 +170,7 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".")
 }
 
-// fields tells what --set takes.
+// fields prints what --set accepts.
 func (a *app) fields(k catalog.Kind) error {
 	if _, err := fmt.Fprintf(a.out, "%s (%s): %s\n\n", k.Title, k.Name, k.Help); err != nil {
 		return err
@@ -183,7 +182,7 @@ func (a *app) fields(k catalog.Kind) error {
 	return t.write()
 }
 
-// addField adds a field and those within it. Required ones are marked where what holds them is required too.
+// addField adds a field and its subfields. Required ones are marked if their parents are required too.
 func addField(t *table, f catalog.Field, required bool) {
 	path := strings.TrimPrefix(f.Path, "spec.")
 	if required = required && f.Required; required {

@@ -78,7 +78,7 @@ func (a *app) login(ctx context.Context, device bool) error {
 	return a.greet(ctx, server, s)
 }
 
-// greet says who is logged in, which tells too that the portal takes the token.
+// greet prints who is logged in, which also shows that the portal accepts the token.
 func (a *app) greet(ctx context.Context, server string, s *session.Session) error {
 	c, err := a.clientOf(server, func(context.Context) (string, error) { return s.IDToken, nil })
 	if err != nil {

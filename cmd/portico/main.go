@@ -24,20 +24,20 @@ func main() {
 	os.Exit(code)
 }
 
-// world is what the commands see of the machine.
+// world is the commands' environment.
 type world struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
 	dir      string // where logins are kept
-	// asks and shows say that a person types and reads: both ends are a terminal.
+	// asks and shows report whether stdin and stdout are terminals.
 	asks, shows bool
 	clock       clock.Clock
 	open        func(url string) error // shows a page in a browser; nil if there is none
 	edit        func(ctx context.Context, editor, path string) error
-	hidden      func() (string, error) // reads a line without showing it; nil where nobody types
+	hidden      func() (string, error) // reads a line without echo; nil without a terminal
 	find        func(program string) (path string, err error)
-	dials       func(ctx context.Context, address string) error // whether something answers there
+	dials       func(ctx context.Context, address string) error // whether the address accepts connections
 	start       func(ctx context.Context, path string, args, env []string) error
 }
 
@@ -64,7 +64,7 @@ func system() world {
 	return w
 }
 
-// hasBrowser reports whether a page opened here is seen by who typed: not over SSH, and not without a display.
+// hasBrowser reports whether the user would see a browser opened here: not over SSH, and not without a display.
 func hasBrowser(env func(string) string) bool {
 	if env("SSH_CONNECTION") != "" {
 		return false

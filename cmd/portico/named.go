@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// named finds the one object of a name among those of some kinds. Kinds that the caller may not look at are left out;
-// if nothing is found, the error names them.
+// named returns the object of that name among some kinds. Kinds that the caller cannot read are skipped; if nothing is
+// found, the error names them.
 func (a *app) named(ctx context.Context, name string, kinds []string) (t target, obj *object, err error) {
 	c, err := a.api()
 	if err != nil {
@@ -65,7 +65,7 @@ func nothingNamed(name string, forbidden []string, cause error) error {
 	return &nothingError{text: text, cause: cause}
 }
 
-// nothingError says in the caller's words what an error of the API means.
+// nothingError translates an error of the API for the caller.
 type nothingError struct {
 	text  string
 	cause error

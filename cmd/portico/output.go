@@ -25,13 +25,13 @@ type (
 	result  = client.Result[object]
 )
 
-// formats are what -o takes for objects, and plainFormats for what is none.
+// formats are the values of -o for objects, and plainFormats those for other output.
 var (
 	formats      = []string{"table", "wide", "json", "yaml", "name"}
 	plainFormats = []string{"table", "json", "yaml"}
 )
 
-// outputFlag adds -o; what it takes is checked before anything is asked.
+// outputFlag adds -o; its value is validated before any request.
 func (a *app) outputFlag(cmd *cobra.Command, format *string, formats []string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], "`format`: "+orList(formats))
 	a.complete(cmd, "output", formats)
@@ -64,7 +64,7 @@ func (a *app) encode(format string, v any) error {
 	return err
 }
 
-// print writes objects in a format; one that was asked for by name stands alone.
+// print writes objects in a format; a single object requested by name is not wrapped in a list.
 func (a *app) print(format string, list []object, single bool) error {
 	v := any(map[string]any{"apiVersion": "v1", "kind": "List", "items": contents(list)}) // as kubectl has it, and apply takes it
 	if single {
@@ -92,7 +92,7 @@ func contents(list []object) []map[string]any {
 	return out
 }
 
-// listHead is the head of lists; a list that grows line by line has room for what may come.
+// listHead is the head of lists; a growing list reserves width for later lines.
 var (
 	listHead   = []string{"NAMESPACE", "KIND", "NAME", "STATUS", "AGE", "ENDPOINT", "WHY"}
 	listWidths = []int{12, 12, 20, 11, 5, 20}

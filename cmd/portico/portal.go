@@ -51,7 +51,7 @@ func (a *app) api() (*client.Client, error) {
 	return a.clientOf(server, token)
 }
 
-// via carries requests to the portal and its identity provider.
+// via returns the transport to the portal and its identity provider.
 func (a *app) via() (http.RoundTripper, error) {
 	if a.transport != nil {
 		return a.transport, nil
@@ -112,8 +112,7 @@ func (a *app) token(server string) (func(context.Context) (string, error), error
 	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock, Via: via}).Token, nil
 }
 
-// plausible returns a token without the line break at its end. Text that can be no token is an error, which never
-// repeats it.
+// plausible returns a token without its trailing line break. Text that is no token is an error, which never repeats it.
 func plausible(from, text string) (string, error) {
 	token := strings.TrimSpace(text)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {

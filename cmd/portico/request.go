@@ -125,8 +125,8 @@ func (a *app) requested(ctx context.Context, obj *object, k catalog.Kind) (targe
 // providerField names the AWS account of a request.
 const providerField = "spec.providerRef"
 
-// begin fills in what the object leaves open, as the portal's forms do: the AWS account and, unless it is from a file,
-// what the team wants to happen in AWS when objects are deleted.
+// begin fills in missing values, as the portal's forms do: the AWS account and, unless the object is from a file, the
+// team's deletion policy.
 func begin(ctx context.Context, t target, obj *object, fromFile bool) error {
 	const policy = "deletionPolicy"
 	wantsPolicy := !fromFile && t.kind.Has(policy) && catalog.TextAt(obj, "spec", policy) == ""
@@ -151,7 +151,7 @@ func begin(ctx context.Context, t target, obj *object, fromFile bool) error {
 	return err
 }
 
-// provider returns the AWS account of requests that name none, or "".
+// provider returns the AWS account of requests without one, or "".
 func provider(offered *client.Catalog) string {
 	if offered.Defaults == nil {
 		return ""
@@ -167,10 +167,10 @@ func providers(offered *client.Catalog) []string {
 	return names
 }
 
-// dryRun asks the API what would happen.
+// dryRun requests a dry run from the API.
 const dryRun = "All"
 
-// place sets the namespace of what is to be written: the file's, which must not differ from the flag's.
+// place sets the namespace of the written object: the file's, which must not differ from the flag's.
 func (a *app) place(ctx context.Context, t *target) error {
 	switch {
 	case !t.kind.Namespaced:

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// dialog asks a person at a terminal for what a request lacks.
+// dialog asks a user at a terminal for missing values of a request.
 type dialog struct {
 	*app
 	target
@@ -23,7 +23,7 @@ type dialog struct {
 	asked  bool
 }
 
-// run asks for what the words of the command line leave out. A complete command line is not asked about.
+// run asks for what the command line leaves out. For a complete command line it asks nothing.
 func (d *dialog) run(ctx context.Context, args []string) (err error) {
 	if d.kind, err = d.whichKind(ctx, args); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (d *dialog) aboutName() question {
 	}
 }
 
-// answer asks, and notes that something was asked.
+// answer asks, and records that something was asked.
 func (d *dialog) answer(ctx context.Context, q question) (string, error) {
 	d.asked = true
 	return d.ask(ctx, q)
@@ -81,7 +81,7 @@ func (d *dialog) whichKind(ctx context.Context, args []string) (catalog.Kind, er
 	return d.requestable(name)
 }
 
-// whichNamespace asks for the namespace where there are several.
+// whichNamespace asks for the namespace if there are several.
 func (d *dialog) whichNamespace(ctx context.Context) (string, error) {
 	ns := cmp.Or(d.app.namespace, d.env("PORTICO_NAMESPACE"))
 	if !d.kind.Namespaced || ns != "" {
@@ -95,7 +95,7 @@ func (d *dialog) whichNamespace(ctx context.Context) (string, error) {
 	return d.app.namespace, err
 }
 
-// fields asks for the fields that the object must have, and that nothing fills in.
+// fields asks for the required fields without a default.
 func (d *dialog) fields(ctx context.Context) error {
 	obj, err := withSet(d.kind, nil, d.set)
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *dialog) namesFor(ctx context.Context, f catalog.Field) []string {
 		k, _ := d.kinds.ByName(name)
 		page, err := d.target.api.Of(wire(k), d.target.namespace).List(ctx, client.ListOptions{})
 		if err != nil {
-			continue // the name is typed then
+			continue // then the name is typed
 		}
 		for _, o := range page.Items {
 			all = append(all, o.GetName())
@@ -192,7 +192,7 @@ func wrongNumber(limits catalog.Limits, answer string) string {
 	return "Enter a whole number."
 }
 
-// agreed shows what will be requested, and the command line for it, and asks whether to go on.
+// agreed shows the request and its command line, and asks for confirmation.
 func (a *app) agreed(ctx context.Context, t target, obj *object, set []string) error {
 	command := []string{"portico request", t.kind.Word(), shellWord(t.name)}
 	if t.namespace != "" {

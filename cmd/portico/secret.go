@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// maxValue is how many bytes the values of a Secret have at most.
+// maxValue bounds the values of a Secret, in bytes.
 const maxValue = 1 << 20
 
 // secretCommand returns the commands about values of Secrets.
@@ -70,13 +70,13 @@ func (a *app) setSecret(ctx context.Context, name string, keys []string) error {
 	return nil
 }
 
-// secretBody is a change of a Secret as the API takes it.
+// secretBody is a change of a Secret in the API's format.
 type secretBody struct {
 	Values map[string]*string `json:"values,omitempty"` // nil removes
-	Base64 map[string]string  `json:"base64,omitempty"` // what is no text
+	Base64 map[string]string  `json:"base64,omitempty"` // binary values
 }
 
-// values reads those that the command line names.
+// values reads the values that the command line names.
 func (a *app) values(keys []string) (*secretBody, error) {
 	body, size, piped := &secretBody{Values: map[string]*string{}, Base64: map[string]string{}}, 0, false
 	for _, word := range keys {
@@ -108,7 +108,7 @@ func (a *app) values(keys []string) (*secretBody, error) {
 	return body, nil
 }
 
-// value reads one, from where the command line says, else from who types. Its errors have no value.
+// value reads one value, from the source on the command line or from the terminal. Its errors never contain the value.
 func (a *app) value(key, from string, given bool) ([]byte, error) {
 	path, isFile := strings.CutPrefix(from, "@")
 	switch {
@@ -139,7 +139,7 @@ func (a *app) value(key, from string, given bool) ([]byte, error) {
 		"standard input. If it has been a real one, choose another", key, key, key, key)
 }
 
-// notEmpty refuses a value that a program or a file did not give: what it would replace cannot be read back.
+// notEmpty refuses an empty value from a program or a file, because the replaced value cannot be recovered.
 func notEmpty(key, from string, value []byte) error {
 	if len(value) == 0 {
 		return usagef("%s gives no value for %s: nothing was set, and what is there stays", from, key)

@@ -67,7 +67,7 @@ func dropKeys(ctx context.Context, c *client.Client, ns, name string, keys []str
 	return err
 }
 
-// knownSecret returns what is listed of a Secret; one without a name, if it is not listed.
+// knownSecret returns the list's entry for a Secret, without a name if there is none.
 func knownSecret(ctx context.Context, c *client.Client, ns, name string) (client.SecretValues, error) {
 	all, err := c.ListSecrets(ctx, ns)
 	if err != nil {
@@ -81,7 +81,7 @@ func knownSecret(ctx context.Context, c *client.Client, ns, name string) (client
 	return client.SecretValues{}, nil
 }
 
-// hasKeys refuses keys that the Secret does not have: who mistypes one would believe that it is gone.
+// hasKeys refuses keys that the Secret does not have: after a typo the user would believe that the key is gone.
 func hasKeys(is client.SecretValues, keys []string) error {
 	for _, key := range keys {
 		if is.Name != "" && !slices.ContainsFunc(is.Keys, func(k client.SecretKey) bool { return k.Name == key }) {
@@ -91,7 +91,7 @@ func hasKeys(is client.SecretValues, keys []string) error {
 	return nil
 }
 
-// saySecretUse says what will go and what uses it, and asks.
+// saySecretUse prints what will be deleted and what uses it, and asks for confirmation.
 func (a *app) saySecretUse(ctx context.Context, is client.SecretValues, what string) error {
 	a.say("%s will be deleted. This cannot be undone.", what)
 	for _, u := range is.UsedBy {

@@ -32,7 +32,7 @@ func withSet(k catalog.Kind, base *object, set []string) (*object, error) {
 	return obj, nil
 }
 
-// index is that of a list's element: [0], or .0.
+// index matches the index of a list's element: [0], or .0.
 var index = regexp.MustCompile(`\[(\d+)\]|\.(\d+)(\.|$)`)
 
 // fill adds one field to a form, under the name that the form has for it.
@@ -82,7 +82,7 @@ func fillEntry(form url.Values, name, path, key, value string) error {
 }
 
 func noField(k catalog.Kind, path, word string, fields []catalog.Field) error {
-	every := &cobra.Command{Use: "fields"} // cobra knows what is meant by mistyped words
+	every := &cobra.Command{Use: "fields"} // cobra suggests corrections of mistyped words
 	every.SuggestionsMinimumDistance = 3
 	for _, f := range fields {
 		every.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})

@@ -22,7 +22,7 @@ func (a *app) table(head ...string) *table {
 	return &table{out: a.out, head: head, colour: a.coloured()}
 }
 
-// coloured reports whether somebody looks who wants colours.
+// coloured reports whether the output is a terminal and colours are wanted.
 func (a *app) coloured() bool {
 	return a.shows && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
 }

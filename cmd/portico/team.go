@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// teamCommand returns the commands about Teams, which admins make and owners look after.
+// teamCommand returns the commands about Teams, which admins create and owners manage.
 func (a *app) teamCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "team", Short: "Look after teams: their members, and what they can use", Args: words(0, 0),
@@ -203,7 +203,7 @@ func (a *app) setSuspended(ctx context.Context, name string, on bool) error {
 	if err != nil {
 		return err
 	}
-	// Any version: nothing but this field is sent.
+	// Any version: only this field is sent.
 	changed, err := t.objects().Patch(ctx, name, map[string]any{"spec": map[string]any{"suspended": on}}, client.PatchOptions{IfMatch: "*"})
 	if err != nil {
 		return err

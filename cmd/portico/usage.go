@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// words allows so many words behind a command; the error says what they are.
+// words limits the number of arguments; the error describes them.
 func words(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		_, wanted, _ := strings.Cut(cmd.Use, " ")
-		wanted, _, _ = strings.Cut(wanted, " -") // flags are told by the help
+		wanted, _, _ = strings.Cut(wanted, " -") // flags are in the help
 		switch {
 		case most == 0 && len(args) > 0:
 			return fmt.Errorf("%s takes no words behind it: leave out %s", cmd.CommandPath(), args[0])
@@ -25,12 +25,12 @@ func words(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// hintMark stands in an error before what to do, which has a line of its own.
+// hintMark precedes, in an error, the advice that gets its own line.
 const hintMark = "\n  "
 
 var unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for `)
 
-// misread rewords what cobra says about a command line.
+// misread rewords cobra's errors about a command line.
 func misread(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	if m := unknownCommand.FindStringSubmatch(text); m != nil {

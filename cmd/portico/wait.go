@@ -76,7 +76,7 @@ func (a *app) sayReached(t target, u until) {
 	a.say("%s%s is %s.", refOf(t.kind, t.name), inWords(t.namespace), u.word)
 }
 
-// ready waits until the object is ready as it was just written, and says so.
+// ready waits until the object is ready as it was just written, and prints that.
 func (a *app) ready(ctx context.Context, t target, written *object, timeout time.Duration) error {
 	_, err := a.awaitThis(ctx, t, written, untilReady, timeout)
 	if err == nil {
@@ -85,7 +85,7 @@ func (a *app) ready(ctx context.Context, t target, written *object, timeout time
 	return err
 }
 
-// await waits for the object as Kubernetes has it now; see awaitThis.
+// await waits for the current object in Kubernetes; see awaitThis.
 func (a *app) await(ctx context.Context, t target, u until, timeout time.Duration) (object, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -101,15 +101,15 @@ func (a *app) await(ctx context.Context, t target, u until, timeout time.Duratio
 	return a.awaitThis(ctx, t, &got.Object, u, timeout)
 }
 
-// awaitThis waits until this very object, not a namesake, is ready as it is now or as it is changed later, or until it
-// is gone. It returns the object as it was at the end.
+// awaitThis waits until this object, not another one of its name, is ready in its current or a later version, or until
+// it is gone. It returns its last version.
 func (a *app) awaitThis(ctx context.Context, t target, from *object, u until, timeout time.Duration) (object, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	w := waiting{app: a, target: t, until: u, last: *from}
 	for change, err := range t.objects().WatchOne(limited, t.name) {
 		switch {
-		case client.StatusOf(err) == http.StatusNotFound: // it went before the watch began, or while it was broken
+		case client.StatusOf(err) == http.StatusNotFound: // deleted while there was no watch
 			err = w.left()
 		case err == nil:
 			err = w.take(limited, change)
@@ -124,7 +124,7 @@ func (a *app) awaitThis(ctx context.Context, t target, from *object, u until, ti
 	return w.last, w.late(timeout)
 }
 
-// waiting is what is known while somebody waits.
+// waiting is the state of a wait.
 type waiting struct {
 	*app
 	target
@@ -142,7 +142,7 @@ func (w *waiting) take(ctx context.Context, change client.Change[object]) error 
 			refOf(w.kind, w.name), inWords(w.target.namespace), w.word)}
 	case change.Left != nil && change.Left.UID == uid:
 		return w.left()
-	case change.Left != nil: // a namesake of before
+	case change.Left != nil: // an earlier object of the name
 		return nil
 	case change.Object != nil:
 		return w.look(ctx, change.Object)
@@ -152,7 +152,7 @@ func (w *waiting) take(ctx context.Context, change client.Change[object]) error 
 	return w.left()
 }
 
-// left handles the object's deletion: waiting is done if it was for that, else it returns an error.
+// left handles the object's deletion: the wait is done if it was for that, else it returns an error.
 func (w *waiting) left() error {
 	if w.gone {
 		w.done = true
@@ -161,8 +161,8 @@ func (w *waiting) left() error {
 	return fmt.Errorf("%s%s cannot become %s: it was deleted in the meantime", refOf(w.kind, w.name), inWords(w.target.namespace), w.word)
 }
 
-// look judges a version of the object. A watch may begin with what was true some moments ago: with an older version, or
-// a namesake that was there before.
+// look checks a version of the object. A watch can begin with outdated state: an older version, or an earlier object of
+// the name.
 func (w *waiting) look(ctx context.Context, o *object) error {
 	if o.GetUID() != w.last.GetUID() {
 		now, err := w.current(ctx)
@@ -189,7 +189,7 @@ func (w *waiting) look(ctx context.Context, o *object) error {
 	return nil
 }
 
-// late says what is in the way of what did not happen in time.
+// late returns why the wait timed out.
 func (w *waiting) late(timeout time.Duration) error {
 	text := fmt.Sprintf("%s%s is not %s after %s", refOf(w.kind, w.name), inWords(w.target.namespace), w.word, timeout)
 	if w.said != "" {

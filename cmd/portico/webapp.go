@@ -41,7 +41,7 @@ autoscaling decides by itself how many replicas run: change its autoscaling with
 	return cmd
 }
 
-// scale sets the number of Pods, and returns the web app as it is after that.
+// scale sets the number of Pods, and returns the resulting web app.
 func (a *app) scale(ctx context.Context, name string, n int64) (target, *object, error) {
 	t, app, err := a.webApp(ctx, name)
 	if err != nil {
@@ -87,7 +87,7 @@ that never became available it asks first.`,
 	return cmd
 }
 
-// rollback asks the operator for the image of an earlier version; revision 0 is the last one with another image.
+// rollback requests the image of an earlier version; revision 0 is the last one with another image.
 func (a *app) rollback(ctx context.Context, name string, revision int64, yes bool) error {
 	t, app, err := a.webApp(ctx, name)
 	if err != nil {

@@ -109,5 +109,5 @@ func (r release) path(elements ...string) string {
 	return filepath.Join(append([]string{r.folder}, elements...)...)
 }
 
-// say tells of something that is done, with its path in the folder.
+// say prints what was done, with its path in the folder.
 func (r release) say(what, about string) { _, _ = fmt.Fprintf(r.out, "%-52s %s\n", what, about) }

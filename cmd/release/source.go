@@ -78,7 +78,7 @@ func newSource(ctx context.Context, root, version string) (source, error) {
 	return s, err
 }
 
-// fit tells why no release can be made of the source.
+// fit returns why the source cannot be released.
 func (s source) fit() error {
 	if s.version == unreleased {
 		return errors.New("-version is needed, such as v0.1.0")

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// orders are annotations that ask for something once: in another cluster it would be done again.
+// orders are annotations that request something once: a restore would repeat it.
 var orders = []string{
 	v1alpha1.AnnotationReconcileRequestedAt, v1alpha1.AnnotationAcknowledgeRecreate, v1alpha1.AnnotationRotatePassword, v1alpha1.AnnotationRollback,
 }
@@ -101,8 +101,8 @@ func eachSecret(value any, found func(name string)) {
 	}
 }
 
-// isSecretRef tells the fields of our kinds that name a Secret: secretRef, masterUserPasswordSecretRef and a provider's
-// keys.
+// isSecretRef reports whether a field of our kinds refers to a Secret: secretRef, masterUserPasswordSecretRef and a
+// provider's keys.
 func isSecretRef(field string) bool {
 	return strings.HasSuffix(strings.ToLower(field), "secretref") || slices.Contains([]string{"accessKeyIDRef", "secretAccessKeyRef", "sessionTokenRef"}, field)
 }

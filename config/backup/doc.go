@@ -1,3 +1,3 @@
-// Package backup saves what Portico keeps in a cluster as plain YAML, and brings it into another one after the first is
-// lost. It holds what people asked for, never a status and never a Secret.
+// Package backup saves Portico's objects in a cluster as plain YAML, and restores them in another one. It saves what
+// users requested, never a status and never a Secret.
 package backup

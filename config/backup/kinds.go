@@ -78,7 +78,7 @@ func kindOf(crd map[string]any) kind {
 	return k
 }
 
-// saved reports whether people made the object: what Kubernetes, an installation and a Team make is made again.
+// saved reports whether users created the object: objects of Kubernetes, an installation or a Team are created again.
 func saved(o *object) bool {
 	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == v1alpha1.KindTeam {
 		return false

@@ -110,7 +110,8 @@ func patient(do func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// compare plans for an object that is there: it stays as it is, but is told what it was, if nobody has.
+// compare plans for an existing object: it stays unchanged, except for the annotation with its former identity if that
+// is missing.
 func (p *Plan) compare(all dynamic.ResourceInterface, want, have *object, overwrite bool) {
 	former := missing(want, have)
 	if same(want, have) {
@@ -160,8 +161,8 @@ func missing(want, have *object) string {
 	return former
 }
 
-// same reports whether the object has what the backup has. What the API server adds to it is no difference, nor is who
-// requested or changed it, which admission writes.
+// same reports whether the object equals the one in the backup. Fields that the API server adds are ignored, and so are
+// the requester and the last editor, which admission sets.
 func same(want, have *object) bool {
 	one, other := cleaned(want), cleaned(have)
 	for _, o := range []*object{one, other} {
@@ -176,7 +177,7 @@ func same(want, have *object) bool {
 	return reflect.DeepEqual(one.Object, other.Object)
 }
 
-// Apply does what was planned, and tells of each step once it is done.
+// Apply executes the plan, and reports each step once it is done.
 func (c *Cluster) Apply(ctx context.Context, plan *Plan, done func(Step)) error {
 	for _, s := range plan.Steps {
 		if err := s.do(ctx); err != nil {

@@ -57,7 +57,7 @@ func (c *Cluster) Save(ctx context.Context) (*Backup, error) {
 	return made, nil
 }
 
-// installs tells the namespaces that an installation makes.
+// installs reports whether an installation creates the namespace.
 func (c *Cluster) installs(namespace string) bool {
 	return namespace == c.system || namespace == "portico-gateways"
 }

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// header is the document before the objects. Its kind is none of Kubernetes, so that nobody applies the whole by
-// mistake in another order.
+// header is the document before the objects. Kubernetes does not have its kind, so that kubectl apply of the whole
+// file, in the wrong order, fails.
 type header struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -49,8 +49,7 @@ var errNoName = errors.New("it has no name")
 
 var errNoBackup = errors.New("that is no backup of Portico: it does not begin with the document of kind Backup that portico backup writes")
 
-// Read reads what Write wrote. Objects of other kinds than a backup has are refused: restoring them is not its
-// business.
+// Read parses the output of Write. It refuses objects of kinds that a backup does not contain.
 func Read(r io.Reader) (*Backup, error) {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(r))
 	var made *Backup
@@ -104,7 +103,7 @@ func (b *Backup) add(text []byte) error {
 	return nil
 }
 
-// sort puts the objects in order, whoever has edited the file.
+// sort sorts the objects, in case the file was edited.
 func (b *Backup) sort() error {
 	known, err := kinds()
 	if err != nil {

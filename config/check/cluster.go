@@ -63,8 +63,8 @@ func (c *Cluster) within(o *object) dynamic.ResourceInterface {
 	return all.Namespace(o.GetNamespace())
 }
 
-// compared tells what is wrong with one object that this version needs, by what differs finds; nil where nothing is.
-// What must not be looked at is a problem too: the roles of this version let operator and portal read it.
+// compared returns what is wrong with one object that this version needs, by the function differs; nil if nothing is. A
+// missing right to read it is a problem too: the roles of this version grant it to operator and portal.
 func (c *Cluster) compared(ctx context.Context, want *object, differs func(want, have *object) []string) (*Problem, error) {
 	p := &Problem{Object: want.GetKind() + " " + want.GetName(), Fix: fixObjects}
 	have, err := c.within(want).Get(ctx, want.GetName(), metav1.GetOptions{})
@@ -115,7 +115,7 @@ func resourceOf(o *object) schema.GroupVersionResource {
 // mostSaid of what differs in one object.
 const mostSaid = 3
 
-// brief joins a list for people and counts what is beyond mostSaid; "" if it is empty.
+// brief joins a list for people and counts the entries beyond mostSaid; "" if it is empty.
 func brief(all []string) string {
 	if more := len(all) - mostSaid; more > 0 {
 		return strings.Join(all[:mostSaid], ", ") + fmt.Sprintf(", and %d more", more)

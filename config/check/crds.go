@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// CRDs tells which CustomResourceDefinitions of this version the cluster lacks, or has without a field that this
-// version knows: such a field would be dropped from whatever is written. Fields that this version does not know are
-// none of its business: a newer one may have brought them.
+// CRDs returns which CustomResourceDefinitions of this version the cluster lacks, or has without a field that this
+// version knows: the API server would drop such a field from writes. Fields that this version does not know are
+// ignored: a newer version may have added them.
 func (c *Cluster) CRDs(ctx context.Context) ([]Problem, error) {
 	wanted, err := c.names.crds()
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *Cluster) CRDs(ctx context.Context) ([]Problem, error) {
 	return c.each(ctx, wanted, lacks)
 }
 
-// lacks tells what of a CRD is not served.
+// lacks returns what a CRD does not serve.
 func lacks(wanted, served *object) []string {
 	var want, have apiextensionsv1.CustomResourceDefinition
 	for o, into := range map[*object]*apiextensionsv1.CustomResourceDefinition{wanted: &want, served: &have} {
@@ -65,7 +65,7 @@ func lacksVersion(want *apiextensionsv1.CustomResourceDefinitionVersion, served 
 	return all
 }
 
-// lacksFields tells which fields below path are not in the schema that is served, and which are of another type there.
+// lacksFields returns which fields below path are missing in the served schema, or have another type there.
 func lacksFields(path string, want, have *apiextensionsv1.JSONSchemaProps) []string {
 	if want.Type != have.Type || want.XIntOrString != have.XIntOrString {
 		return []string{fmt.Sprintf("has %s as %s instead of %s", path, have.Type, want.Type)}

@@ -7,7 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// everyElement stands in a path for every element of a list, and for every value of a map.
+// everyElement in a path matches every element of a list, and every value of a map.
 const everyElement = "[]"
 
 // fieldsBeyond returns the paths, below at, of fields that are in have and not in want. It does not look into such a

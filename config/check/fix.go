@@ -26,8 +26,8 @@ type Step struct {
 	do   func(context.Context) error
 }
 
-// Plan returns what brings the cluster to this version, in order; nothing if it is there. It changes nothing, and is an
-// error where that would lose what somebody has written.
+// Plan returns the steps that bring the cluster to this version, in order; nothing if it is up to date. It changes
+// nothing, and returns an error if a step would lose data that somebody has written.
 func (c *Cluster) Plan(ctx context.Context) ([]Step, error) {
 	wanted, err := c.installed()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Cluster) Plan(ctx context.Context) ([]Step, error) {
 	return steps, nil
 }
 
-// Apply does what was planned, and tells of each step once it is done.
+// Apply executes the plan, and reports each step once it is done.
 func (c *Cluster) Apply(ctx context.Context, steps []Step, done func(Step)) error {
 	for _, s := range steps {
 		if err := s.do(ctx); err != nil {
@@ -104,7 +104,7 @@ func (c *Cluster) installed() ([]*object, error) {
 	return all, nil
 }
 
-// step returns what must be done about one object, or nil if it is as it should be.
+// step returns what must be done about one object, or nil if it is up to date.
 func (c *Cluster) step(ctx context.Context, want *object) (*Step, error) {
 	name := want.GetKind() + " " + want.GetName()
 	if want.GetNamespace() != "" {

@@ -30,15 +30,15 @@ type Check struct {
 // Result is what a check found last.
 type Result struct {
 	Name string
-	// Problems are what is known to be wrong. They stay when the cluster cannot be asked for a while: an error tells
-	// nothing.
+	// Problems are the known problems. They stay while the cluster cannot be reached, because an error says nothing
+	// about them.
 	Problems []Problem
 	// Err is why the last look failed, nil if it did not; Known says that one before succeeded.
 	Err   error
 	Known bool
 }
 
-// Failure returns why what was checked is not known to be right; nil if it is.
+// Failure returns why the checks are not known to pass; nil if they pass.
 func (r Result) Failure() error {
 	switch {
 	case len(r.Problems) > 0:
@@ -55,8 +55,8 @@ func (r Result) Failure() error {
 	return errors.New("not checked yet")
 }
 
-// Monitor repeats checks, and remembers what they found. Use NewMonitor. It is safe for concurrent use, and a Runnable
-// of controller-runtime's manager.
+// Monitor repeats checks, and keeps their results. Use NewMonitor. It is safe for concurrent use, and a Runnable of
+// controller-runtime's manager.
 type Monitor struct {
 	// Every is how often is looked.
 	Every  time.Duration
@@ -92,7 +92,7 @@ func (m *Monitor) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection returns false: those that stand by must be ready too.
+// NeedLeaderElection returns false: standby replicas must be ready too.
 func (m *Monitor) NeedLeaderElection() bool { return false }
 
 // Results returns what each check found last, in the order of the checks.
@@ -127,7 +127,7 @@ func (m *Monitor) round(ctx context.Context) bool {
 	return well
 }
 
-// found keeps what a check found, tells the log of what is new, and reports whether all is well.
+// found stores the result of a check, logs what is new, and reports whether there is no problem.
 func (m *Monitor) found(i int, problems []Problem, err error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

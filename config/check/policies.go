@@ -20,7 +20,7 @@ func (c *Cluster) Policies(ctx context.Context) ([]Problem, error) {
 	})
 }
 
-// wordless are members that decide nothing: words for people, and what is told to an audit log.
+// wordless are fields without an effect on decisions: messages, and audit annotations.
 var wordless = []string{"message", "messageExpression", "reason", "auditAnnotations"}
 
 // defaults are what the API server fills in.
@@ -53,7 +53,7 @@ func meaning(v any) any {
 	return v
 }
 
-// open are lists of which more elements make a policy stricter, or nothing else.
+// open are lists in which more elements make a policy stricter or have no effect.
 var open = []string{"spec.validations", "spec.variables", "spec.matchConstraints.resourceRules", "spec.validationActions"}
 
 // weaker tells where have is not at least what want is.

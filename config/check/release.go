@@ -40,7 +40,7 @@ func (c *Cluster) join(ctx context.Context, o *object) error {
 	return nil
 }
 
-// sameRelease tells Helm that an object is of the release that another one is of. Nothing changes if that is of none.
+// sameRelease makes Helm treat an object as part of another object's release. It changes nothing if that has none.
 func sameRelease(o, other *object) {
 	from := other.GetAnnotations()
 	if from[releaseName] == "" {

@@ -64,7 +64,7 @@ func refused(code int, path string, body []byte) error {
 	return apierrors.NewGenericServerResponse(code, "get", schema.GroupResource{}, path, http.StatusText(code), 0, true)
 }
 
-// version tells of the API server's version and clock.
+// version checks the API server's version and clock.
 func (c *Cluster) version(ctx context.Context, now func() time.Time) ([]Finding, error) {
 	body, header, err := c.ask(ctx, "/version")
 	if err != nil {
@@ -106,7 +106,7 @@ func skew(date string, now time.Time) Finding {
 	return f
 }
 
-// serves tells which resources of a group and version the API server serves; none if it does not know the group.
+// serves returns which resources of a group and version the API server serves; none if it does not know the group.
 func (c *Cluster) serves(ctx context.Context, group, version string) ([]string, error) {
 	body, _, err := c.ask(ctx, "/apis/"+group+"/"+version)
 	if apierrors.IsNotFound(err) {
@@ -126,7 +126,7 @@ func (c *Cluster) serves(ctx context.Context, group, version string) ([]string, 
 	return kinds, nil
 }
 
-// admissionServed tells whether the API server has the admission policies that Portico's are written as.
+// admissionServed checks that the API server has the kinds of admission policies that Portico uses.
 func (c *Cluster) admissionServed(ctx context.Context) ([]Finding, error) {
 	kinds, err := c.serves(ctx, "admissionregistration.k8s.io", "v1")
 	if err != nil {
@@ -147,10 +147,10 @@ func (c *Cluster) admissionServed(ctx context.Context) ([]Finding, error) {
 	return []Finding{{State: OK, Says: "served"}}, nil
 }
 
-// featureMetric is how the API server tells which of its features are on.
+// featureMetric is the API server's metric about its features.
 const featureMetric = `kubernetes_feature_enabled{name="ConstrainedImpersonation"`
 
-// constrained tells whether constrained impersonation is on.
+// constrained checks whether constrained impersonation is on.
 func (c *Cluster) constrained(ctx context.Context) ([]Finding, error) {
 	body, _, err := c.ask(ctx, "/metrics")
 	if err != nil {
@@ -183,7 +183,7 @@ func HostnameKinds() []schema.GroupVersionKind {
 	return append(all, schema.GroupVersionKind{Group: "gateway.k8s.aws", Version: "v1", Kind: "LoadBalancerConfiguration"})
 }
 
-// gatewayAPI tells which kinds are missing without which there are no hostnames.
+// gatewayAPI returns which kinds that hostnames need are missing.
 func (c *Cluster) gatewayAPI(ctx context.Context) ([]Finding, error) {
 	served, missing := map[string][]string{}, []string{}
 	for _, gvk := range HostnameKinds() {
@@ -211,7 +211,7 @@ func (c *Cluster) gatewayAPI(ctx context.Context) ([]Finding, error) {
 // albController is what GatewayClasses of Application Load Balancers name.
 const albController = "gateway.k8s.aws/alb"
 
-// loadBalancers tells whether a GatewayClass of the AWS Load Balancer Controller was accepted by it.
+// loadBalancers checks whether the AWS Load Balancer Controller has accepted a GatewayClass.
 func (c *Cluster) loadBalancers(ctx context.Context) ([]Finding, error) {
 	classes, err := c.list(ctx, "gateway.networking.k8s.io", "v1", "gatewayclasses")
 	if err != nil {

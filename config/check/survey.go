@@ -106,7 +106,7 @@ func (c *Cluster) problems(fine string, run func(context.Context) ([]Problem, er
 	}
 }
 
-// present tells which of the objects are missing that hold nothing to compare.
+// present returns which objects without comparable content are missing.
 func (c *Cluster) present(ctx context.Context) ([]Problem, error) {
 	wanted, err := c.installed()
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Cluster) present(ctx context.Context) ([]Problem, error) {
 	return c.each(ctx, plain, func(_, _ *object) []string { return nil })
 }
 
-// providers tells of the AWS accounts.
+// providers checks the AWS accounts.
 func (c *Cluster) providers(ctx context.Context) ([]Finding, error) {
 	list, err := c.list(ctx, "portico.dev", "v1alpha1", "awsproviders")
 	if err != nil {

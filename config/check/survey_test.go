@@ -113,7 +113,7 @@ func TestWhatMayNotBeLookedAtIsUnknown(t *testing.T) {
 	}
 }
 
-// A refusal is told in the API server's words, or in those of HTTP, and never in none.
+// A refusal is reported with the API server's message, or with HTTP's, and never without one.
 func TestARefusalSaysWhy(t *testing.T) {
 	const forbidden = `{"kind": "Status", "status": "Failure", "message": "forbidden: User \"ada\" cannot get path \"/metrics\"", "reason": "Forbidden", "code": 403}`
 	err := refused(http.StatusForbidden, "/metrics", []byte(forbidden))

@@ -134,7 +134,7 @@ func (l lists) text(what string) (string, error) {
 	return strings.TrimPrefix(out.String(), ", "), nil
 }
 
-// confirmed returns the variable of an admission policy that tells whether an object is of a kind that holds data.
+// confirmed returns the variable of an admission policy that is true for objects of kinds that hold data.
 func (l lists) confirmed() string {
 	var names []string
 	for i := range l.kinds {

@@ -1,5 +1,5 @@
-// Package accessbinding gives the Pods of ServiceAccounts rights in AWS: one role a namespace, and one EKS Pod Identity
-// association a ServiceAccount, whose policy is exactly what it is bound to.
+// Package accessbinding gives the Pods of ServiceAccounts rights in AWS: one role for each namespace, and for each
+// ServiceAccount one EKS Pod Identity association, whose policy allows exactly what it is bound to.
 package accessbinding
 
 import (
@@ -21,32 +21,32 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// Account is the way to an account: that of the resources, or that of the cluster.
+// Account is the connection to an account: that of the resources, or that of the cluster.
 type Account struct {
 	Session      *cloud.Session
 	Roles        roles
 	Associations associations
-	// Identity says how Pods get rights; nil: not at all. Region is the provider's own, where its cluster is.
+	// Identity is how Pods get rights; nil: not at all. Region is the provider's, where its cluster is.
 	Identity *v1alpha1.WorkloadIdentity
 	Region   string
-	// Recheck looks past the cache whether the namespace and the provider are still those of the session, before
-	// something is made.
+	// Recheck checks past the cache, before anything is created, that the namespace and the provider are still those of
+	// the session.
 	Recheck func(context.Context) error
 }
 
 // Reconciler implements engine.KindReconciler.
 type Reconciler struct {
-	// Connect returns the way to the account of the resources, and Cluster that to the account of the cluster, which
-	// status.clusterAccount names.
+	// Connect connects to the account of the resources, and Cluster to the account of the cluster in
+	// status.clusterAccount.
 	Connect, Cluster func(context.Context, *v1alpha1.AccessBinding) (*Account, error)
-	// Resource returns a resource of a kind in the cache; nil if there is none.
+	// Resource returns a resource of a kind from the cache; nil if it does not exist.
 	Resource func(ctx context.Context, kind, namespace, name string) (external.Object, error)
-	// ServiceAccount returns the metadata of a ServiceAccount as the API server has it; nil if there is none.
+	// ServiceAccount returns the metadata of a ServiceAccount from the API server; nil if it does not exist.
 	ServiceAccount func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// Others lists, past the cache, the other objects of the namespace that are not being deleted and need the same
 	// role.
 	Others func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
-	// Siblings lists, past the cache, all objects of the namespace by the same AWSProvider.
+	// Siblings lists, past the cache, all objects of the namespace with the same AWSProvider.
 	Siblings func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
 	Now      func() time.Time
 	Scaled   func(time.Duration) time.Duration
@@ -59,13 +59,13 @@ type reconciliation struct {
 	account  *Account // of the resources
 	cluster  *Account // of the cluster: the same, or another one
 	policy   string
-	named    string                           // the role that the ServiceAccount names
+	named    string                           // the role in the ServiceAccount's annotation
 	have     *ekstypes.PodIdentityAssociation // nil: none
-	changed  bool                             // the association, in this pass
+	changed  bool                             // the association was changed in this pass
 	roleMade time.Time
-	rest     error // what is waited for beside
+	rest     error // reported after the steps
 	saved    bool
-	leaves   bool // an account is closed to the namespace, and what was given there is taken away
+	leaves   bool // an account is closed to the namespace, and the rights in it are being removed
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -77,7 +77,7 @@ func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.AccessBinding
 	return cmp.Or(r.steps().Reconcile(ctx, obj, pass), r.rest)
 }
 
-// Withdraw implements engine.Withdrawer: no pause keeps rights in an account that is closed.
+// Withdraw implements engine.Withdrawer: a pause does not keep rights in an account that is closed to the namespace.
 func (rec Reconciler) Withdraw(ctx context.Context, obj *v1alpha1.AccessBinding, pass *engine.Pass) error {
 	if obj.Status.AccountID == "" {
 		return nil
@@ -85,9 +85,10 @@ func (rec Reconciler) Withdraw(ctx context.Context, obj *v1alpha1.AccessBinding,
 	return (&reconciliation{Reconciler: rec, obj: obj, pass: pass}).withdraw(ctx)
 }
 
-// Finalize implements engine.KindReconciler: the rights go first, and the role with the last of the namespace.
+// Finalize implements engine.KindReconciler: the rights are removed first; the role is deleted with the namespace's
+// last object.
 func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.AccessBinding, pass *engine.Pass) error {
-	if obj.Status.AccountID == "" { // nothing was ever made
+	if obj.Status.AccountID == "" { // nothing was ever created
 		return nil
 	}
 	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
@@ -113,16 +114,17 @@ func (r *reconciliation) steps() steps.List {
 	}
 }
 
-// denyAll is the policy of who is bound to nothing that is there.
+// denyAll is the policy of a ServiceAccount without any existing resource.
 const denyAll = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":["*"],"Resource":["*"]}]}`
 
-// resolve makes the policy of what is there. What is not there yet holds up nothing else, and is waited for beside.
+// resolve builds the policy from the resources that exist. Missing ones do not block it, and are reported after the
+// steps.
 func (r *reconciliation) resolve(ctx context.Context) (string, error) {
 	if err := cmp.Or(r.checkServiceAccount(ctx), r.checkShare(ctx)); err != nil {
 		if _, known := engine.AsWait(err); !known || r.obj.Status.Policy == "" {
 			return "", err
 		}
-		r.rest = err // what was given goes on following the list
+		r.rest = err // rights already given still follow the list
 	}
 	var grants []access.Grant
 	for _, b := range r.obj.Spec.Resources {
@@ -148,8 +150,8 @@ func (r *reconciliation) resolve(ctx context.Context) (string, error) {
 	return "the resources are there", nil
 }
 
-// grant returns the access to one resource, or why there is none. What Portico only looks at is somebody else's: its
-// owner gives rights to it.
+// grant returns the access to one resource, or an error if there is none. Rights to a resource that Portico only
+// observes are for its owner to give.
 func (r *reconciliation) grant(b v1alpha1.AccessBindingResource, obj external.Object) (access.Grant, error) {
 	if obj == nil || !obj.GetDeletionTimestamp().IsZero() {
 		return access.Grant{}, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace, or it is being deleted; request it, or take it from the list", b.Kind, b.Name)
@@ -171,8 +173,8 @@ func (r *reconciliation) grant(b v1alpha1.AccessBindingResource, obj external.Ob
 	}
 }
 
-// reaches reports whether the role may be used for the resource at all: that of a namespace knows buckets by their
-// names.
+// reaches reports whether the role can have access to the resource at all: the role of a namespace identifies buckets
+// by their names.
 func (r *reconciliation) reaches(grant access.Grant) bool {
 	if grant.Kind != v1alpha1.KindS3Bucket || r.byToken() {
 		return true

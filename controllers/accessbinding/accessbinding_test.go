@@ -105,7 +105,7 @@ func TestWhatIsSomebodyElsesIsNotTouched(t *testing.T) {
 	}
 }
 
-// An answer that is lost changes nothing of the outcome, and makes nothing twice.
+// A lost response does not change the outcome, and nothing is created twice.
 func TestLostAnswersAreFoundAgain(t *testing.T) {
 	for _, call := range []string{"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation"} {
 		d := newDesk(t)
@@ -149,7 +149,7 @@ func TestTheRoleGoesWithTheLastOfTheNamespace(t *testing.T) {
 	never.wrote()
 }
 
-// An error is never absence, and a refusal leaves nothing half noted.
+// An error never counts as absence, and a refusal leaves a consistent status.
 func TestErrorsAreNotAbsence(t *testing.T) {
 	boom := errors.New("boom")
 	for _, call := range []string{"GetRole", "ListPodIdentityAssociations"} {
@@ -165,7 +165,7 @@ func TestErrorsAreNotAbsence(t *testing.T) {
 	}
 }
 
-// A boundary that nobody made is the admin's to make.
+// A missing boundary is for an admin to create.
 func TestABoundaryThatIsNotThereIsNamed(t *testing.T) {
 	d := newDesk(t)
 	d.refuse["CreateRole"] = code("NoSuchEntity")
@@ -198,7 +198,7 @@ func TestWhatGivesNoRights(t *testing.T) {
 	}
 }
 
-// calls are all that are made, to IAM and to EKS: also those of the check of the AWSProvider.
+// calls are all calls made to IAM and EKS, including those of the AWSProvider's check.
 type calls interface {
 	roles
 	associations
@@ -212,11 +212,11 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 			named[method.Name] = []string{"iam:" + method.Name}
 		}
 	}
-	delete(named, "ListPodIdentityAssociations") // which is EKS's
+	delete(named, "ListPodIdentityAssociations") // an EKS call
 	cloudtest.Policy(t, "../../docs/iam/accessbinding.json", "eks", reflect.TypeFor[calls](), named)
 }
 
-// The boundary lets Pods do all that any access gives, and go to their role in another account; nothing else.
+// The boundary allows Pods all that any access gives, and to assume their role in another account; nothing else.
 func TestTheBoundaryIsAllThatAnyAccessGives(t *testing.T) {
 	text, err := os.ReadFile("../../docs/iam/pods/boundary.json")
 	if err != nil {
@@ -252,7 +252,7 @@ func TestTheBoundaryIsAllThatAnyAccessGives(t *testing.T) {
 	}
 }
 
-// The role of a namespace knows buckets by their names; that of a ServiceAccount has a policy of its own.
+// The role of a namespace identifies buckets by their names; that of a ServiceAccount has its own policy.
 func TestABucketOfAnotherName(t *testing.T) {
 	bucket := func(name string) *v1alpha1.S3Bucket {
 		b := &v1alpha1.S3Bucket{}
@@ -296,7 +296,7 @@ func TestNamesOfRoles(t *testing.T) {
 	}
 }
 
-// A change holds for new Pods after some seconds; the time of the last one is EC2's, and ours may differ.
+// A change takes effect for new Pods after some seconds; its time is EKS's, and our clock may differ.
 func TestAClockThatIsBehindWaitsNoLonger(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()

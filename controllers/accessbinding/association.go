@@ -17,7 +17,7 @@ import (
 
 type eksOption = func(*eks.Options)
 
-// associations is all that is asked of EKS; docs/iam is checked against it.
+// associations is the part of the EKS client that is used; docs/iam is checked against it.
 type associations interface {
 	ListPodIdentityAssociations(context.Context, *eks.ListPodIdentityAssociationsInput, ...eksOption) (*eks.ListPodIdentityAssociationsOutput, error)
 	DescribePodIdentityAssociation(context.Context, *eks.DescribePodIdentityAssociationInput, ...eksOption) (*eks.DescribePodIdentityAssociationOutput, error)
@@ -32,13 +32,14 @@ var _ associations = (*eks.Client)(nil)
 // longestPolicy is EKS's limit for the policy of an association, in characters.
 const longestPolicy = 2048
 
-// holds is how long EKS takes until a new or changed association holds for new Pods: its guide says several seconds.
+// holds is how long a new or changed association takes to be in effect for new Pods: EKS's guide says several seconds.
 const holds = 10 * time.Second
 
-// settles is how soon is looked again at what was made a moment ago.
+// settles is how soon something just created is checked again.
 const settles = 5 * time.Second
 
-// readAssociation returns the association of the ServiceAccount: a cluster has one at most. nil: there is none.
+// readAssociation returns the association of the ServiceAccount, of which a cluster has at most one; nil if there is
+// none.
 func (r *reconciliation) readAssociation(ctx context.Context) (*ekstypes.PodIdentityAssociation, error) {
 	cluster := &r.obj.Status.ClusterName
 	pages := eks.NewListPodIdentityAssociationsPaginator(r.cluster.Associations, &eks.ListPodIdentityAssociationsInput{
@@ -64,7 +65,7 @@ func (r *reconciliation) readAssociation(ctx context.Context) (*ekstypes.PodIden
 	return nil, nil
 }
 
-// checkAssociation reads the association, before a role is made for it, and refuses one that is somebody else's.
+// checkAssociation reads the association, before a role is created for it, and refuses a foreign one.
 func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
 	if r.byToken() {
 		return nil
@@ -85,7 +86,8 @@ func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
 	return nil
 }
 
-// ownerOfAssociation tells whose the association is by its marks. What is on offer to this object is not taken.
+// ownerOfAssociation returns the owner according to the association's tags. An association offered to this object is
+// not adopted.
 func (r *reconciliation) ownerOfAssociation() external.Owner {
 	owner := r.cluster.Session.Identity.Owner(r.obj, r.have.Tags)
 	if owner != external.Ours && owner != external.Earlier {
@@ -94,12 +96,12 @@ func (r *reconciliation) ownerOfAssociation() external.Owner {
 	return owner
 }
 
-// tooLong tells of a policy that AWS does not take.
+// tooLong returns the error for a policy that is too long for AWS.
 func tooLong(policy, service string, most int) error {
 	return engine.Blocked(v1alpha1.ReasonPolicyTooLong, "the policy for these resources has %d characters, and %s takes %d; the rights stay as they are. Divide the application, or bind fewer resources to it", len(policy), service, most)
 }
 
-// ensureAssociation makes sure that the ServiceAccount has the rights of this pass, and no others.
+// ensureAssociation makes sure that the ServiceAccount has exactly the rights of this pass.
 func (r *reconciliation) ensureAssociation(ctx context.Context) (string, error) {
 	do := r.alignAssociation
 	if r.have == nil {
@@ -116,7 +118,8 @@ func (r *reconciliation) ensureAssociation(ctx context.Context) (string, error) 
 	return "the Pods of the ServiceAccount " + r.obj.Spec.ServiceAccountName + " have their rights", nil
 }
 
-// untilItHolds returns how long new Pods may still miss the last change, by EKS's clock, from which ours may be off.
+// untilItHolds returns how long new Pods may still miss the last change. The time of that change is EKS's, whose clock
+// may differ from ours.
 func (r *reconciliation) untilItHolds() time.Duration {
 	most := r.Scaled(holds)
 	wait := aws.ToTime(r.have.ModifiedAt).Add(most).Sub(r.Now())
@@ -130,7 +133,7 @@ func (r *reconciliation) untilItHolds() time.Duration {
 	}
 }
 
-// actsAs returns the role of the association, and that of another account which the Pods come to by it; nil: none.
+// actsAs returns the association's role, and the target role in another account; nil: none.
 func (r *reconciliation) actsAs() (role string, target *string) {
 	if at := r.obj.Status.ClusterAccount; at != nil {
 		return at.RoleARN, &r.obj.Status.RoleARN
@@ -158,8 +161,8 @@ func (r *reconciliation) createAssociation(ctx context.Context) error {
 	return nil
 }
 
-// alignAssociation puts right what differs, of what is ours or was an earlier object's of this name. EKS keeps an
-// association's namespace and ServiceAccount.
+// alignAssociation corrects differences of an association that is ours or belonged to an earlier object of this name.
+// EKS does not change an association's namespace and ServiceAccount.
 func (r *reconciliation) alignAssociation(ctx context.Context) error {
 	have := r.have
 	if r.ownerOfAssociation() == external.Earlier {
@@ -171,7 +174,7 @@ func (r *reconciliation) alignAssociation(ctx context.Context) error {
 		}
 	}
 	role, target := r.actsAs()
-	if target == nil && aws.ToString(have.TargetRoleArn) != "" { // no document says how a change takes it away
+	if target == nil && aws.ToString(have.TargetRoleArn) != "" { // AWS does not document how an update removes it
 		if err := r.deleteAssociation(ctx); err != nil {
 			return err
 		}
@@ -191,8 +194,8 @@ func (r *reconciliation) alignAssociation(ctx context.Context) error {
 	return nil
 }
 
-// deleteAssociation takes the rights away. What carries the marks of another object, or none, is left alone; a cluster
-// that is not in the account has none.
+// deleteAssociation removes the rights. An association with the tags of another object, or without tags, is left alone;
+// a cluster that does not exist in the account has none.
 func (r *reconciliation) deleteAssociation(ctx context.Context) (err error) {
 	if r.byToken() {
 		return nil
@@ -204,7 +207,7 @@ func (r *reconciliation) deleteAssociation(ctx context.Context) (err error) {
 	return absentOr(err)
 }
 
-// absentOr returns nil for what EKS says is not there.
+// absentOr returns nil for EKS's not-found error, else the explained error.
 func absentOr(err error) error {
 	if cloud.IsNotFound(err) {
 		return nil
@@ -215,8 +218,8 @@ func absentOr(err error) error {
 // fresh is how long EKS may not see a new role.
 const fresh = 2 * time.Minute
 
-// explain says what EKS's errors mean here. A role that was made a moment ago it may not see yet, and of an association
-// that went a moment ago it may say that it is there.
+// explain explains EKS's errors. EKS may not see a new role yet, and may still report an association that was just
+// deleted.
 func (r *reconciliation) explain(err error) error {
 	young := r.Now().Sub(r.roleMade).Abs() < fresh && cloud.HasCode(err, "InvalidParameterException")
 	if young || cloud.HasCode(err, "ResourceInUseException") {

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// podsService is who assumes the role for Pods.
+// podsService is the principal that assumes the role for Pods.
 const podsService = "pods.eks.amazonaws.com"
 
 // document is an IAM policy, or a role's trust policy.
@@ -31,20 +31,20 @@ type statement struct {
 // longestRoleName is IAM's limit, in characters.
 const longestRoleName = 64
 
-// roleName returns the name of the role of a namespace, or, with a ServiceAccount, of that alone.
+// roleName returns the name of a namespace's role, or of a ServiceAccount's role if serviceAccount is set.
 func roleName(s *cloud.Session, namespace, serviceAccount string) string {
 	return nameOfRole(s, namespace, serviceAccount, serviceAccount)
 }
 
-// associationRoleName returns the name of the role in the cluster's account by which the Pods of a namespace come to
+// associationRoleName returns the name of the role in the cluster's account through which the Pods of a namespace reach
 // the account of an AWSProvider.
 func associationRoleName(s *cloud.Session, namespace, provider string) string {
 	return nameOfRole(s, namespace, "to-"+provider, "/to/"+provider)
 }
 
-// nameOfRole returns a name for the role of a namespace, of which part is shown. It begins with the same word
-// everywhere, because IAM judges a role that is not there by its name alone. The hash, of key, keeps apart what
-// shortening, another cluster, or another AWSProvider of the account would make equal.
+// nameOfRole returns a role name that contains part. All begin with the same word, because for a role that does not
+// exist IAM evaluates only its name. The hash of key keeps names distinct after shortening, and between clusters and
+// AWSProviders of the account.
 func nameOfRole(s *cloud.Session, namespace, part, key string) string {
 	sum := sha256.Sum256([]byte(s.Identity.Cluster + "/" + s.Provider + "/" + namespace + "/" + key))
 	hash := hex.EncodeToString(sum[:6])
@@ -61,7 +61,7 @@ func nameOfRole(s *cloud.Session, namespace, part, key string) string {
 // rolePath returns the path of the role.
 func rolePath(namespace string) string { return "/portico/" + namespace + "/" }
 
-// trust returns the trust policy of a namespace's role: it is for Pods of this cluster alone.
+// trust returns the trust policy of a namespace's role: it is only for Pods of this cluster.
 func trust(s *cloud.Session, cluster string) string {
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
 		Effect: "Allow", Principal: map[string]string{"Service": podsService}, Action: assume,
@@ -72,12 +72,12 @@ func trust(s *cloud.Session, cluster string) string {
 	}}})
 }
 
-// assume is what one role may do to act as another, as EKS does.
+// assume are the actions with which one role acts as another, as EKS does.
 var assume = []string{"sts:AssumeRole", "sts:TagSession"}
 
-// targetTrust returns the trust policy of a namespace's role that is in another account than the cluster: it is for the
-// role of the association there. That is named by a condition, for a principal must be there already, and is another
-// one once it was deleted and made again.
+// targetTrust returns the trust policy of a namespace's role in another account than the cluster: it is for the role of
+// the association there. A condition names that role, because a principal must already exist, and a recreated role is a
+// different principal.
 func targetTrust(cluster *cloud.Session, associationRole string) string {
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
 		Effect: "Allow", Principal: map[string]string{"AWS": "arn:" + cluster.Partition + ":iam::" + cluster.AccountID + ":root"}, Action: assume,
@@ -85,16 +85,15 @@ func targetTrust(cluster *cloud.Session, associationRole string) string {
 	}}})
 }
 
-// associationPolicy returns all that the role of an association may do whose Pods act as a role of another account.
+// associationPolicy returns the policy of an association's role whose Pods act as a role of another account.
 func associationPolicy(target string) string {
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{Sid: "ActAsTheRoleOfTheNamespace", Effect: "Allow", Action: assume, Resource: []string{target}}}})
 }
 
-// webIdentityAudience is what the tokens are for that EKS gives Pods whose ServiceAccount names a role.
+// webIdentityAudience is the audience of the tokens that EKS gives Pods whose ServiceAccount names a role.
 const webIdentityAudience = "sts.amazonaws.com"
 
-// tokenTrust returns the trust policy of a ServiceAccount's role: it is for whoever has a token of that ServiceAccount,
-// made for AWS.
+// tokenTrust returns the trust policy of a ServiceAccount's role: it accepts tokens of that ServiceAccount for AWS.
 func tokenTrust(providerARN, namespace, serviceAccount string) string {
 	_, issuer, _ := strings.Cut(providerARN, ":oidc-provider/")
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
@@ -105,9 +104,9 @@ func tokenTrust(providerARN, namespace, serviceAccount string) string {
 	}}})
 }
 
-// rolePolicy returns what the role may do: all that any access gives, to what is the namespace's. What a ServiceAccount
-// may do is less: the role's policy and that of its association both have to allow it. Queues and topics are known by
-// their tags, buckets by their names, and keys by the services that use them.
+// rolePolicy returns the policy of the role: all that any access gives, to the namespace's resources. A ServiceAccount
+// has fewer rights: both the role's policy and that of its association must allow an action. Queues and topics are
+// identified by their tags, buckets by their names, and keys by the services that use them.
 func rolePolicy(s *cloud.Session, namespace string) string {
 	ours := map[string]map[string][]string{"StringEquals": {
 		"aws:ResourceTag/" + cloud.TagCluster: {s.Identity.Cluster}, "aws:ResourceTag/" + cloud.TagNamespace: {namespace},
@@ -131,8 +130,8 @@ func rolePolicy(s *cloud.Session, namespace string) string {
 	}})
 }
 
-// bucketPrefixes returns what the names of a namespace's buckets begin with, picked and chosen ones. A namespace whose
-// name begins as picked names do chooses none: it would reach those of others.
+// bucketPrefixes returns the prefixes of a namespace's bucket names, generated and chosen ones. A namespace whose name
+// looks like a generated prefix has no chosen ones: they would match buckets of others.
 func bucketPrefixes(s *cloud.Session, namespace string) []string {
 	picked := cloud.BucketPrefix(s.Identity.Cluster, namespace) + "-"
 	if strings.HasPrefix(namespace, "0") {
@@ -141,18 +140,18 @@ func bucketPrefixes(s *cloud.Session, namespace string) []string {
 	return []string{picked, namespace + "-"}
 }
 
-// policyName of the one policy in the role.
+// policyName is the name of the only inline policy of the role.
 const policyName = "portico"
 
 func marshal(d document) string {
 	text, err := json.Marshal(d)
 	if err != nil {
-		panic(fmt.Sprintf("a policy of texts alone: %v", err)) // only a programmer can break this
+		panic(fmt.Sprintf("a policy of texts alone: %v", err)) // only a programming error can cause this
 	}
 	return string(text)
 }
 
-// same reports whether two documents say the same, whatever their white space and the order of their fields.
+// same reports whether two JSON documents are equal, ignoring white space and the order of fields.
 func same(one, other string) bool {
 	var a, b any
 	if json.Unmarshal([]byte(one), &a) != nil || json.Unmarshal([]byte(other), &b) != nil {

@@ -24,23 +24,23 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// fakeAWS plays one account: a role and an association at the most.
+// fakeAWS fakes one account, with at most one role and one association.
 type fakeAWS struct {
 	role        *iamtypes.Role
 	policy      string // of the role; empty: none
 	association *ekstypes.PodIdentityAssociation
 	writes      []string
-	lose        string // the write whose answer is lost, once
+	lose        string // the write whose response is lost, once
 	refuse      map[string]error
 	now         time.Time
-	id          string // of the account; "111111111111" unless said
+	id          string // of the account; default "111111111111"
 }
 
 func (f *fakeAWS) account() string { return cmp.Or(f.id, "111111111111") }
 
 func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} }
 
-// write notes a call and takes it, unless it is refused; its answer may be lost.
+// write records a call and applies it, unless it is refused; its response may be lost.
 func (f *fakeAWS) write(name string, do func()) error {
 	if err := f.refuse[name]; err != nil {
 		return err
@@ -159,7 +159,7 @@ func (f *fakeAWS) TagResource(_ context.Context, in *eks.TagResourceInput, _ ...
 	})
 }
 
-// desk is one object before the account, and the clock.
+// desk is one object, the account, and the clock.
 type desk struct {
 	*fakeAWS
 	t         *testing.T
@@ -168,8 +168,8 @@ type desk struct {
 	others    []v1alpha1.AccessBinding
 	identity  *v1alpha1.WorkloadIdentity
 	cluster   *clusterDesk                  // nil: the cluster is in the account of the resources
-	account   *metav1.PartialObjectMetadata // the ServiceAccount; nil: there is none
-	closed    string                        // the reason why the account is closed to the namespace; empty: it is open
+	account   *metav1.PartialObjectMetadata // the ServiceAccount; nil: it does not exist
+	closed    string                        // why the account is closed to the namespace; empty: it is open
 	saves     []string                      // the writes before each
 }
 
@@ -190,7 +190,7 @@ func newDesk(t *testing.T) *desk {
 	}
 }
 
-// named has the ServiceAccount name this role.
+// named makes the ServiceAccount name this role.
 func (d *desk) named(role string) {
 	d.account = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.AnnotationRoleARN: role}}}
 }
@@ -236,7 +236,7 @@ func last(all []string) string {
 	return all[len(all)-1]
 }
 
-// settle passes until nothing is left to do, as time goes by.
+// settle runs passes, with the clock advancing, until nothing is left to do.
 func (d *desk) settle() error {
 	d.t.Helper()
 	var err error
@@ -255,7 +255,7 @@ func (d *desk) finalize() error {
 	return d.reconciler().Finalize(d.t.Context(), d.obj, engine.NewPass(nil))
 }
 
-// wrote fails unless these were the writes since the last time.
+// wrote fails unless these were the writes since the last call.
 func (d *desk) wrote(want ...string) {
 	d.t.Helper()
 	if !slices.Equal(d.writes, want) {

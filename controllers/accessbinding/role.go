@@ -18,14 +18,14 @@ import (
 
 type iamOption = func(*iam.Options)
 
-// rolePolicies are the calls about the policies in roles.
+// rolePolicies are the calls for inline policies of roles.
 type rolePolicies interface {
 	GetRolePolicy(context.Context, *iam.GetRolePolicyInput, ...iamOption) (*iam.GetRolePolicyOutput, error)
 	PutRolePolicy(context.Context, *iam.PutRolePolicyInput, ...iamOption) (*iam.PutRolePolicyOutput, error)
 	DeleteRolePolicy(context.Context, *iam.DeleteRolePolicyInput, ...iamOption) (*iam.DeleteRolePolicyOutput, error)
 }
 
-// roles is all that is asked of IAM; docs/iam is checked against it.
+// roles is the part of the IAM client that is used; docs/iam is checked against it.
 type roles interface {
 	rolePolicies
 	GetRole(context.Context, *iam.GetRoleInput, ...iamOption) (*iam.GetRoleOutput, error)
@@ -38,24 +38,23 @@ type roles interface {
 
 var _ roles = (*iam.Client)(nil)
 
-// noSuchEntity is IAM's word for what is not there. It is one of an account that IAM shows to nobody else, so that it
-// proves absence.
+// noSuchEntity is IAM's not-found code. IAM hides nothing in the account behind it, so it proves absence.
 const noSuchEntity = "NoSuchEntity"
 
-// wantedRole is a role as it is to be, in an account.
+// wantedRole is the wanted state of a role in an account.
 type wantedRole struct {
 	account                                      *Account
 	name, path, purpose, trust, policy, boundary string
 	tags                                         map[string]string
 }
 
-// arn returns what the ARN of the role is, or will be.
+// arn returns the ARN that the role has or will have.
 func (w wantedRole) arn() string {
 	s := w.account.Session
 	return "arn:" + s.Partition + ":iam::" + s.AccountID + ":role" + w.path + w.name
 }
 
-// readRole returns the role; nil if there is none.
+// readRole returns the role; nil if it does not exist.
 func readRole(ctx context.Context, want wantedRole) (*iamtypes.Role, error) {
 	out, err := want.account.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: &want.name})
 	switch {
@@ -70,8 +69,8 @@ func readRole(ctx context.Context, want wantedRole) (*iamtypes.Role, error) {
 // longestRolePolicy is IAM's limit for the policies in a role, in characters.
 const longestRolePolicy = 10_240
 
-// ensureRole makes sure that the roles are there, and are as they are to be. Several objects may do so at a time: each
-// call says all.
+// ensureRole makes sure that the roles exist in their wanted state. Several objects may do so concurrently: each call
+// writes the whole state.
 func (r *reconciliation) ensureRole(ctx context.Context) (string, error) {
 	wanted := r.wantedRoles()
 	if pods := wanted[0]; len(pods.policy) > longestRolePolicy {
@@ -98,7 +97,7 @@ func (r *reconciliation) ensureRole(ctx context.Context) (string, error) {
 	return "the Pods act as " + wanted[0].name, nil
 }
 
-// keepRole makes sure that a role is there, and is as it is to be.
+// keepRole makes sure that a role exists in its wanted state.
 func (r *reconciliation) keepRole(ctx context.Context, want wantedRole) (*iamtypes.Role, error) {
 	have, err := readRole(ctx, want)
 	if err != nil {
@@ -113,7 +112,7 @@ func (r *reconciliation) keepRole(ctx context.Context, want wantedRole) (*iamtyp
 	if have, err = r.takeOver(ctx, want, have); err != nil {
 		return nil, err
 	}
-	if r.obj.Status.AccountID == "" { // nothing is found again by a status that does not say where
+	if r.obj.Status.AccountID == "" { // without an account in the status nothing could be found again
 		if err := r.reserve(ctx); err != nil {
 			return nil, err
 		}
@@ -126,7 +125,7 @@ func (r *reconciliation) keepRole(ctx context.Context, want wantedRole) (*iamtyp
 	return have, r.alignPolicy(ctx, want, fresh)
 }
 
-// takeOver returns the role if it is ours, or was that of an earlier object of this name, which it marks.
+// takeOver returns the role if it is ours; a role of an earlier object of this name gets our tags first.
 func (r *reconciliation) takeOver(ctx context.Context, want wantedRole, have *iamtypes.Role) (*iamtypes.Role, error) {
 	switch r.ownerOf(have, want.tags) {
 	case external.Ours:
@@ -150,7 +149,7 @@ func whose(byToken bool) string {
 	return "namespace"
 }
 
-// ownerOf tells whose the role is by its marks.
+// ownerOf returns the owner according to the role's tags.
 func (r *reconciliation) ownerOf(role *iamtypes.Role, marks map[string]string) external.Owner {
 	tags := cloud.TagMap(role.Tags, func(t iamtypes.Tag) (key, value *string) { return t.Key, t.Value })
 	if r.byToken() {
@@ -168,7 +167,7 @@ func tagList(tags map[string]string) []iamtypes.Tag {
 	return cloud.TagList(tags, func(key, value *string) iamtypes.Tag { return iamtypes.Tag{Key: key, Value: value} })
 }
 
-// createRole makes the role; fresh is false if another object of the namespace was faster.
+// createRole creates the role; fresh is false if another object of the namespace was faster.
 func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role *iamtypes.Role, fresh bool, err error) {
 	if err := r.reserve(ctx); err != nil {
 		return nil, false, err
@@ -189,11 +188,11 @@ func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role 
 	}
 	r.pass.Normal(v1alpha1.ReasonCreated, "CreateRole", "the role %s", want.name)
 	made := *out.Role
-	made.Tags = tagList(want.tags) // an answer may leave them out
+	made.Tags = tagList(want.tags) // a response may omit them
 	return &made, true, nil
 }
 
-// explainRole says what IAM's errors mean of a role with a boundary, which may not be there.
+// explainRole explains IAM's errors for a role whose boundary may not exist.
 func explainRole(err error, want wantedRole) error {
 	if cloud.HasCode(err, "LimitExceeded") {
 		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%w. That quota is Roles per account of IAM, in Service Quotas; status.workloadIdentity of the AWSProvider %s shows its use. Portico tries again by itself, at least every 5 minutes",
@@ -205,7 +204,7 @@ func explainRole(err error, want wantedRole) error {
 	return cloud.Explain(err)
 }
 
-// alignRole puts right what differs of the role itself.
+// alignRole corrects differences of the role itself.
 func alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error {
 	if text, err := url.QueryUnescape(aws.ToString(have.AssumeRolePolicyDocument)); err != nil || !same(text, want.trust) {
 		if _, err := want.account.Roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.name, PolicyDocument: &want.trust}); err != nil {
@@ -220,7 +219,7 @@ func alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error 
 	return nil
 }
 
-// alignPolicy makes the role's own policy what it is to be; a fresh role has none.
+// alignPolicy corrects the role's inline policy; a fresh role has none.
 func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh bool) error {
 	if !fresh {
 		out, err := want.account.Roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)})
@@ -240,11 +239,10 @@ func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh
 	return cloud.Explain(err)
 }
 
-// useAge is how old what the status says of the role's use may be: each look that finds it changed is a write of every
-// object.
+// useAge is how old the role's last use in the status may be: each update is a write of every object.
 const useAge = 24 * time.Hour
 
-// noteUse notes when the role was last used. AWS tells so with the role itself, which costs no call.
+// noteUse records when the role was last used. AWS returns that with the role, without an extra call.
 func (r *reconciliation) noteUse(have *iamtypes.Role) {
 	s, now := &r.obj.Status, r.Now()
 	use := v1alpha1.RoleUse{ReadTime: metav1.Time{Time: now}}

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// deleteRole deletes the roles once no other object of the namespace needs them. What somebody attached to one keeps
-// it: DeleteConflict says so.
+// deleteRole deletes the roles once no other object of the namespace needs them. If somebody attached something to a
+// role, IAM refuses with DeleteConflict.
 func (r *reconciliation) deleteRole(ctx context.Context) error {
 	var others []v1alpha1.AccessBinding
 	if !r.byToken() {
@@ -34,8 +34,8 @@ func (r *reconciliation) deleteRole(ctx context.Context) error {
 }
 
 // stillNeeded reports whether others need the role of the Pods, or that of the association on the way to it. One that
-// has nothing yet may be about to. Of a way that is over each takes the roles along: anyone who is still there leaves,
-// too, and nobody can tell who is the last.
+// has nothing yet may be about to. After a mode change every binding deletes the roles: all others leave too, and none
+// can know that it is the last.
 func (r *reconciliation) stillNeeded(onTheWay bool, others []v1alpha1.AccessBinding) bool {
 	now, had := wayOf(r.account.Identity), given(&r.obj.Status)
 	if r.leaves || now.mode != had.mode || onTheWay && now != had {

@@ -8,13 +8,12 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// annotated is how soon is looked again whether a ServiceAccount names its role: those that are not ours are not
-// watched.
+// annotated is how often a ServiceAccount is checked for its role: those that are not ours are not watched.
 const annotated = 30 * time.Second
 
-// checkServiceAccount refuses a ServiceAccount whose Pods have a role of somebody else's: AWS's SDKs take that one, so
-// that these rights would do nothing. Nothing is made for one that is not there: names alone must not use up the roles
-// and associations that the account has room for.
+// checkServiceAccount refuses a ServiceAccount whose Pods have a foreign role: AWS's SDKs would use that one, so these
+// rights would have no effect. Nothing is created for a ServiceAccount that does not exist: names alone must not use up
+// the account's quotas of roles and associations.
 func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 	account, err := r.ServiceAccount(ctx, r.obj.Namespace, r.obj.Spec.ServiceAccountName)
 	switch {
@@ -33,7 +32,7 @@ func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 		r.obj.Spec.ServiceAccountName, r.named, v1alpha1.AnnotationRoleARN)
 }
 
-// checkAnnotation waits until the ServiceAccount names the role. A WebApp names it by itself, once the role is there.
+// checkAnnotation waits until the ServiceAccount names the role. A WebApp does so itself, once the role exists.
 func (r *reconciliation) checkAnnotation(context.Context) (string, error) {
 	s := &r.obj.Status
 	s.Policy = r.policy

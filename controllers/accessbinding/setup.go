@@ -22,7 +22,7 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// Options are what the controller of AccessBindings needs.
+// Options configures the controller of AccessBindings.
 type Options struct {
 	Engine    engine.Options
 	Connector cloud.Connector
@@ -60,13 +60,14 @@ func ofResources(obj *v1alpha1.AccessBinding) cloud.ProviderUse {
 	return cloud.ProviderUse{Provider: obj.Spec.ProviderRef.Name, Region: obj.Status.Region, AccountID: obj.Status.AccountID}
 }
 
-// ofCluster returns how it uses that of the cluster. Admins have said so: the namespace need not be allowed there.
+// ofCluster returns how it uses the AWSProvider of the cluster. Admins have configured that, so the namespace need not
+// be allowed there.
 func ofCluster(obj *v1alpha1.AccessBinding) cloud.ProviderUse {
 	at := obj.Status.ClusterAccount
 	return cloud.ProviderUse{Provider: at.Provider, Region: at.Region, AccountID: at.AccountID, Platform: true}
 }
 
-// connect opens the way to the account of an AWSProvider that an object uses.
+// connect returns a function that connects an object to an AWSProvider's account.
 func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderUse) func(context.Context, *v1alpha1.AccessBinding) (*Account, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) (*Account, error) {
 		use := of(obj)
@@ -106,8 +107,7 @@ func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(ctx conte
 	}
 }
 
-// othersAt lists, past the cache, the other objects of the namespace that share the role: one that is just made must
-// not lose it.
+// othersAt lists, past the cache, the other objects of the namespace that share the role: a new one must not lose it.
 func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 		all, err := siblingsAt(reader)(ctx, obj)
@@ -117,7 +117,7 @@ func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBindin
 	}
 }
 
-// siblingsAt lists, past the cache, the objects of the namespace that use the same AWSProvider, obj among them.
+// siblingsAt lists, past the cache, the objects of the namespace with the same AWSProvider, including obj.
 func siblingsAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 		var all v1alpha1.AccessBindingList
@@ -128,7 +128,7 @@ func siblingsAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBind
 	}
 }
 
-// serviceAccountAt reads ServiceAccounts, past the cache: it holds none but those of WebApps.
+// serviceAccountAt reads ServiceAccounts past the cache, which only has those of WebApps.
 func serviceAccountAt(reader client.Reader) func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 	return func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 		account := &metav1.PartialObjectMetadata{}

@@ -9,9 +9,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// checkShare refuses one object more than the namespace may have by an AWSProvider, before anything is made for it: EKS
-// and IAM have room for so many in a whole account. Those that have rights keep them, and the older of the others come
-// first, so that two at a time do not both pass as the last.
+// checkShare refuses an object beyond the namespace's share of an AWSProvider, before anything is created for it: EKS
+// and IAM have quotas for the whole account. Objects with rights keep them, and of the others the older come first, so
+// that two at a time cannot both count as the last.
 func (r *reconciliation) checkShare(ctx context.Context) error {
 	if r.obj.Status.AccountID != "" {
 		return nil
@@ -31,7 +31,7 @@ func (r *reconciliation) checkShare(ctx context.Context) error {
 		r.obj.Namespace, most, r.obj.Spec.ProviderRef.Name)
 }
 
-// turn puts what has rights first.
+// turn sorts objects with rights first.
 func turn(o v1alpha1.AccessBinding) int {
 	if o.Status.AccountID != "" {
 		return 0

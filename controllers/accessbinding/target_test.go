@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// clusterDesk plays the account of the cluster, where that is another one.
+// clusterDesk fakes the account of the cluster, if it is another one.
 type clusterDesk struct {
 	fakeAWS
 	identity  *v1alpha1.WorkloadIdentity
@@ -25,7 +25,7 @@ type clusterDesk struct {
 
 const clusterAccount = "222222222222"
 
-// newTargetDesk has the cluster in another account than the resources.
+// newTargetDesk puts the cluster into another account than the resources.
 func newTargetDesk(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t)
@@ -96,7 +96,7 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 	}
 }
 
-// Each answer may be lost, in both accounts: nothing is made twice, and nothing stays.
+// Each response may be lost, in both accounts: nothing is created twice, and nothing is left behind.
 func TestLostAnswersOfTwoAccounts(t *testing.T) {
 	for _, call := range []string{"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation", "DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole"} {
 		d := newTargetDesk(t)
@@ -116,7 +116,7 @@ func TestLostAnswersOfTwoAccounts(t *testing.T) {
 	}
 }
 
-// What names the cluster may be wrong, or may change.
+// The configuration of the cluster may be wrong, or change.
 func TestTheClusterCannotBeUsed(t *testing.T) {
 	boom := errors.New("boom")
 	for want, change := range map[string]func(*desk){
@@ -142,7 +142,7 @@ func TestTheClusterCannotBeUsed(t *testing.T) {
 	}
 }
 
-// Rights go from where they were to where the AWSProvider says.
+// Rights move to where the AWSProvider configures them.
 func TestTheClusterMovesToAnotherAccount(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
@@ -172,7 +172,8 @@ func TestTheClusterMovesToAnotherAccount(t *testing.T) {
 	}
 }
 
-// The roles go with the last that needs them: who has another way, or may be about to take this one, is told apart.
+// The roles are deleted with the last object that needs them; objects with another way, and objects that may soon use
+// this one, are distinguished.
 func TestTheRoleOnTheWayGoesWithTheLastThatTakesIt(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
@@ -191,18 +192,18 @@ func TestTheRoleOnTheWayGoesWithTheLastThatTakesIt(t *testing.T) {
 	}
 }
 
-// When a way is over, all leave it at a time, and each still sees the others there: none may leave the roles to
+// After a mode change all objects leave concurrently, and each still sees the others: none may leave the roles to
 // another.
 func TestAWayThatIsOverLeavesNoRoles(t *testing.T) {
 	for name, row := range map[string]struct {
 		change         func(*desk)
-		role, onTheWay bool // that stay
+		role, onTheWay bool // they are kept
 	}{
 		"to another account": {func(d *desk) { d.identity.ClusterName, d.identity.ClusterProviderRef = "main", nil }, true, false},
 		"no rights any more": {func(d *desk) { d.identity.Mode = v1alpha1.WorkloadIdentityNone }, false, false},
 		"by token": {func(d *desk) {
 			d.identity.Mode, d.identity.OIDCProviderARN, d.identity.ClusterProviderRef = v1alpha1.WorkloadIdentityIRSA, oidcProvider, nil
-		}, true, false}, // one of its own
+		}, true, false}, // has its own role
 	} {
 		d := newTargetDesk(t)
 		_ = d.settle()
@@ -215,7 +216,7 @@ func TestAWayThatIsOverLeavesNoRoles(t *testing.T) {
 	}
 }
 
-// An admin who switches rights off in the account of the cluster takes those away that go by it.
+// If an admin switches rights off in the cluster's account, the rights through it are removed.
 func TestTheClustersAccountGivesNoRightsAnyMore(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
@@ -243,8 +244,7 @@ func TestTheClusterMovesToAnotherRegion(t *testing.T) {
 	}
 }
 
-// An association that names a target role, which is to have none, is made again: no document says how a change takes it
-// away.
+// An association with an unwanted target role is created again: AWS does not document how an update removes it.
 func TestATargetThatIsNotMeant(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()

@@ -12,12 +12,12 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// used has AWS say that the role was used at a time.
+// used sets when AWS says that the role was last used.
 func (d *desk) used(at time.Time, region string) {
 	d.role.RoleLastUsed = &iamtypes.RoleLastUsed{LastUsedDate: &at, Region: &region}
 }
 
-// The status follows AWS's word once a day, and the first use at once.
+// The status follows AWS once a day, and the first use at once.
 func TestTheStatusSaysWhenTheRoleWasLastUsed(t *testing.T) {
 	d := newDesk(t)
 	if err := d.settle(); err != nil {
@@ -55,7 +55,7 @@ func TestTheStatusSaysWhenTheRoleWasLastUsed(t *testing.T) {
 	}
 }
 
-// What is full is named, with who can do what.
+// A full quota is named, with who can do what.
 func TestAFullQuotaIsNamed(t *testing.T) {
 	full := func(code, message string) error { return &smithy.GenericAPIError{Code: code, Message: message} }
 	for call, row := range map[string]struct {

@@ -7,10 +7,10 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// wantedRoles returns the roles as they are to be: first that of the Pods, and then, where the cluster is in another
-// account, that of the association there, by which they come to it.
+// wantedRoles returns the wanted roles: first that of the Pods, then, if the cluster is in another account, the
+// association's role there, through which the Pods reach it.
 func (r *reconciliation) wantedRoles() []wantedRole {
-	identity := cmp.Or(r.account.Identity, &v1alpha1.WorkloadIdentity{}) // nil while rights are taken away
+	identity := cmp.Or(r.account.Identity, &v1alpha1.WorkloadIdentity{}) // nil while rights are removed
 	pods := wantedRole{account: r.account, path: rolePath(r.obj.Namespace), boundary: identity.BoundaryARN, tags: r.roleTags()}
 	switch {
 	case r.byToken():
@@ -28,21 +28,20 @@ func (r *reconciliation) wantedRoles() []wantedRole {
 	}
 }
 
-// ofServiceAccount makes it the role of a ServiceAccount alone, which may do what that is bound to.
+// ofServiceAccount makes w the role of one ServiceAccount, with its rights.
 func (w *wantedRole) ofServiceAccount(obj *v1alpha1.AccessBinding, oidcProvider, policy string) {
 	namespace, name := obj.Namespace, obj.Spec.ServiceAccountName
 	w.name, w.purpose = roleName(w.account.Session, namespace, name), "Pods of the ServiceAccount "+namespace+"/"+name
 	w.trust, w.policy = tokenTrust(oidcProvider, namespace, name), policy
 }
 
-// ofNamespace makes it the role of all Pods of a namespace.
+// ofNamespace makes w the role of all Pods of a namespace.
 func (w *wantedRole) ofNamespace(namespace string) {
 	w.name, w.purpose = roleName(w.account.Session, namespace, ""), "Pods of the namespace "+namespace+", each limited by the policy of its association"
 	w.policy = rolePolicy(w.account.Session, namespace)
 }
 
-// associationRole returns the role in the cluster's account by which Pods come to theirs, and which may do nothing
-// else.
+// associationRole returns the role in the cluster's account through which Pods reach theirs; it allows nothing else.
 func (r *reconciliation) associationRole(pods wantedRole) wantedRole {
 	identity := cmp.Or(r.cluster.Identity, &v1alpha1.WorkloadIdentity{})
 	return wantedRole{
@@ -52,11 +51,11 @@ func (r *reconciliation) associationRole(pods wantedRole) wantedRole {
 	}
 }
 
-// byToken reports whether Pods show a token of their ServiceAccount to act as its role (IRSA).
+// byToken reports whether Pods use a token of their ServiceAccount to act as its role (IRSA).
 func (r *reconciliation) byToken() bool { return r.obj.Status.Mode == v1alpha1.WorkloadIdentityIRSA }
 
-// roleTags returns the marks of the role. One that ServiceAccounts share belongs to the namespace, and to none of its
-// objects alone.
+// roleTags returns the ownership tags of the role. A role shared by ServiceAccounts belongs to the namespace, not to
+// one of its objects.
 func (r *reconciliation) roleTags() map[string]string {
 	id := r.account.Session.Identity
 	if r.byToken() {

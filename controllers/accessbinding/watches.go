@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// resourceChanged lets pass what changes the rights to a resource: its place in AWS, whose it is there, its key, its
-// spec, and its end.
+// resourceChanged passes changes that affect the rights to a resource: its ARN, its ownership, its key, its spec, and
+// its deletion.
 func resourceChanged() predicate.Predicate {
 	return watch.Changed(func(was, is external.Object) bool {
 		_, before := was.AWS()
@@ -22,13 +22,13 @@ func resourceChanged() predicate.Predicate {
 	})
 }
 
-// keyOf returns the KMS key that rights to a resource take.
+// keyOf returns the KMS key that rights to a resource include.
 func keyOf(obj external.Object) string {
 	grant, _ := access.Of(obj, "")
 	return grant.Key
 }
 
-// roleNamed lets pass a ServiceAccount that is new, or that names another role than before.
+// roleNamed passes a ServiceAccount that is new, or whose role has changed.
 func roleNamed() predicate.Predicate {
 	return watch.Changed(func(was, is *corev1.ServiceAccount) bool {
 		return was.Annotations[v1alpha1.AnnotationRoleARN] != is.Annotations[v1alpha1.AnnotationRoleARN]

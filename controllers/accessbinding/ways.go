@@ -10,14 +10,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// way is how Pods get rights: the mode, and the AWSProvider of the cluster, if that is in another account than the
+// way is how Pods get rights: the mode, and the AWSProvider of the cluster if it is in another account than the
 // resources.
 type way struct {
 	mode     v1alpha1.WorkloadIdentityMode
 	provider string
 }
 
-// wayOf returns the way that an AWSProvider says; none gives no rights.
+// wayOf returns the way that an AWSProvider configures; the zero way gives no rights.
 func wayOf(identity *v1alpha1.WorkloadIdentity) (w way) {
 	if !identity.GivesRights() {
 		return w
@@ -29,7 +29,7 @@ func wayOf(identity *v1alpha1.WorkloadIdentity) (w way) {
 	return w
 }
 
-// given returns the way by which the rights are given.
+// given returns the way in which the rights were given.
 func given(s *v1alpha1.AccessBindingStatus) way {
 	w := way{mode: s.Mode}
 	if s.ClusterAccount != nil {
@@ -38,8 +38,7 @@ func given(s *v1alpha1.AccessBindingStatus) way {
 	return w
 }
 
-// connect opens the accounts. Rights that are not allowed any more, or given in another way from now on, are taken away
-// first.
+// connect connects to the accounts. Rights that are no longer allowed, or now given in another way, are removed first.
 func (r *reconciliation) connect(ctx context.Context) (err error) {
 	if err := r.withdraw(ctx); err != nil {
 		return err
@@ -56,9 +55,9 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// withdraw opens the account of the resources, and takes away what is not to be any more: all rights, if an account was
-// closed to the namespace, which the error says then, and those that were given in a way, or in a cluster, that the
-// AWSProvider does not name any more.
+// withdraw connects to the account of the resources, and removes outdated rights: all of them if an account was closed
+// to the namespace, which it then returns as an error, and those given in a way or cluster that the AWSProvider no
+// longer configures.
 func (r *reconciliation) withdraw(ctx context.Context) (err error) {
 	s := &r.obj.Status
 	if r.account, err = r.Connect(ctx, r.obj); err == nil && s.AccountID != "" {
@@ -80,18 +79,18 @@ func (r *reconciliation) withdraw(ctx context.Context) (err error) {
 	if r.leaves = false; err != nil || !left {
 		return err
 	}
-	_, err = r.Connect(ctx, r.obj) // which says why; or that of the cluster does
+	_, err = r.Connect(ctx, r.obj) // returns why it is closed, or the cluster's account does
 	return err
 }
 
-// closed reports whether an error says that an account is not for the namespace any more.
+// closed reports whether an error means that the namespace can no longer use the account.
 func closed(err error) bool {
 	wait, ok := engine.AsWait(err)
 	return ok && slices.Contains([]string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}, wait.Reason)
 }
 
-// opened returns the object as accounts are opened for it: one that gives back all that it has may use what is closed
-// to its namespace.
+// opened returns the object for connecting to accounts: while all its rights are removed it counts as deleted, so that
+// it can use an account that is closed to its namespace.
 func (r *reconciliation) opened() *v1alpha1.AccessBinding {
 	if !r.leaves {
 		return r.obj
@@ -101,8 +100,8 @@ func (r *reconciliation) opened() *v1alpha1.AccessBinding {
 	return obj
 }
 
-// inItsCluster reports whether the association is in the cluster that the AWSProvider names. The AWSProvider of another
-// account may name another one, or one of another region, or none any more.
+// inItsCluster reports whether the association is in the cluster that the AWSProvider configures. The AWSProvider of
+// another account may now have another cluster or region, or none.
 func (r *reconciliation) inItsCluster() bool {
 	s, identity := r.obj.Status, r.cluster.Identity
 	switch {
@@ -115,10 +114,10 @@ func (r *reconciliation) inItsCluster() bool {
 	}
 }
 
-// begin notes the way, and who is to be woken when the AWSProvider of the cluster changes.
+// begin records the way, and the AWSProvider of the cluster, whose changes enqueue the object.
 func (r *reconciliation) begin(w way) {
 	s := &r.obj.Status
-	if s.AccountID != "" { // it is this way
+	if s.AccountID != "" { // rights exist, in this way
 		return
 	}
 	s.Mode, s.ClusterName, s.ClusterAccount = w.mode, "", nil
@@ -127,7 +126,7 @@ func (r *reconciliation) begin(w way) {
 	}
 }
 
-// openCluster opens the account of the cluster, where that is another one.
+// openCluster connects to the account of the cluster, if it is another one.
 func (r *reconciliation) openCluster(ctx context.Context) (err error) {
 	r.cluster = r.account
 	if r.obj.Status.ClusterAccount != nil {
@@ -136,7 +135,7 @@ func (r *reconciliation) openCluster(ctx context.Context) (err error) {
 	return err
 }
 
-// clusterName returns the EKS cluster of the association; none with IRSA.
+// clusterName returns the EKS cluster of the association; "" with IRSA.
 func (r *reconciliation) clusterName() (string, error) {
 	provider, other := r.obj.Spec.ProviderRef.Name, r.obj.Status.ClusterAccount
 	switch identity := r.cluster.Identity; {
@@ -155,7 +154,7 @@ func (r *reconciliation) clusterName() (string, error) {
 	}
 }
 
-// takeAway takes away the rights that the object has given.
+// takeAway removes the rights that the object has given.
 func (r *reconciliation) takeAway(ctx context.Context) error {
 	if err := r.openCluster(ctx); err != nil {
 		return err
@@ -172,7 +171,7 @@ func (r *reconciliation) takeAway(ctx context.Context) error {
 	return nil
 }
 
-// place names a way to give rights, in the cluster where it has one.
+// place describes a way to give rights, with its cluster if it has one.
 func place(mode v1alpha1.WorkloadIdentityMode, cluster string) string {
 	if cluster == "" {
 		return string(mode)
@@ -180,7 +179,7 @@ func place(mode v1alpha1.WorkloadIdentityMode, cluster string) string {
 	return string(mode) + " in the EKS cluster " + cluster
 }
 
-// reserve notes where the rights will be, before anything is made there.
+// reserve saves where the rights will be, before anything is created there.
 func (r *reconciliation) reserve(ctx context.Context) error {
 	s := &r.obj.Status
 	s.Region, s.AccountID = r.account.Session.Config.Region, r.account.Session.AccountID

@@ -83,7 +83,7 @@ func TestTheRoleOfAnEarlierObjectIsTakenOver(t *testing.T) {
 	}
 }
 
-// Rights that were given in one way are taken away before they are given in another, or not at all.
+// Rights given in one way are removed before they are given in another, or not at all.
 func TestAnotherWay(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(*desk)
@@ -111,7 +111,7 @@ func TestAnotherWay(t *testing.T) {
 	}
 }
 
-// A cluster that is not there has no associations: nothing holds up the deletion, and nothing is made for it.
+// A cluster that does not exist has no associations: the deletion is not blocked, and nothing is created for it.
 func TestAClusterThatIsNotThere(t *testing.T) {
 	d := newDesk(t)
 	d.refuse["ListPodIdentityAssociations"] = code("ResourceNotFoundException")
@@ -127,7 +127,8 @@ func TestAClusterThatIsNotThere(t *testing.T) {
 	}
 }
 
-// An association of an earlier object of the name is noted before it is marked, so that the deletion knows where it is.
+// An association of an earlier object of the name is saved in the status before it is tagged, so that the deletion
+// finds it.
 func TestTheAssociationOfAnEarlierObjectIsTakenOver(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()
@@ -144,7 +145,7 @@ func TestTheAssociationOfAnEarlierObjectIsTakenOver(t *testing.T) {
 	}
 }
 
-// Nothing is made for a namespace that is another one by now.
+// Nothing is created for a namespace that has been replaced.
 func TestTheNamespaceIsLookedAtBeforeAnythingIsMade(t *testing.T) {
 	d := newDesk(t)
 	boom := errors.New("another namespace")
@@ -155,7 +156,7 @@ func TestTheNamespaceIsLookedAtBeforeAnythingIsMade(t *testing.T) {
 	d.wrote()
 }
 
-// What an object only observed, or lost, is somebody else's, whatever its spec says by now.
+// A resource that an object only observed, or lost, is foreign, whatever its spec says now.
 func TestRightsAreToWhatIsTheObjectsOwn(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha1.SQSQueue){
 		"only ever observed": func(q *v1alpha1.SQSQueue) { q.Status.LastSyncTime = nil },
@@ -175,7 +176,7 @@ func TestRightsAreToWhatIsTheObjectsOwn(t *testing.T) {
 	}
 }
 
-// A ServiceAccount that names another role later stops nothing of what is taken away.
+// A ServiceAccount that later names another role does not prevent the removal of rights.
 func TestRightsFollowTheListWhateverTheServiceAccountNames(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()

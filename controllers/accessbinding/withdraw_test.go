@@ -15,7 +15,7 @@ import (
 
 var closings = []string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}
 
-// An account that is closed to a namespace takes its rights from the Pods first, and says then that it is closed.
+// If an account is closed to a namespace, the rights are removed first, and then the error is reported.
 func TestAClosedAccountTakesRightsAway(t *testing.T) {
 	for _, reason := range closings {
 		d := newDesk(t)
@@ -23,7 +23,7 @@ func TestAClosedAccountTakesRightsAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.writes, d.closed = nil, reason
-		d.others = []v1alpha1.AccessBinding{{}} // leaves, too, and nobody can tell who is the last
+		d.others = []v1alpha1.AccessBinding{{}} // also leaves, and none can know that it is the last
 		for range 2 {
 			if got := reasonOf(d.pass()); got != reason {
 				t.Errorf("%s: says %s", reason, got)
@@ -40,7 +40,7 @@ func TestAClosedAccountTakesRightsAway(t *testing.T) {
 	}
 }
 
-// What cannot be read, or taken away, takes nothing from the status: it is tried again.
+// If reads or removals fail, the status is kept: they are tried again.
 func TestTroubleIsNoClosing(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()
@@ -55,13 +55,13 @@ func TestTroubleIsNoClosing(t *testing.T) {
 	d.wrote()
 }
 
-// A pause keeps no rights in a closed account, and touches nothing else.
+// A pause keeps no rights in a closed account, and changes nothing else.
 func TestAPauseKeepsNothingThatIsNotAllowed(t *testing.T) {
 	for _, reason := range append([]string{""}, closings...) {
 		d := newDesk(t)
 		_ = d.settle()
 		d.writes, d.closed = nil, reason
-		d.obj.Spec.Resources = nil // which a paused object does not follow
+		d.obj.Spec.Resources = nil // not followed while paused
 		for range 2 {
 			_ = d.reconciler().Withdraw(t.Context(), d.obj, engine.NewPass(nil))
 		}
@@ -79,7 +79,7 @@ func TestAPauseKeepsNothingThatIsNotAllowed(t *testing.T) {
 	}
 }
 
-// Nothing is made for a ServiceAccount that is not there; one that goes keeps what it was given.
+// Nothing is created for a ServiceAccount that does not exist; one that is deleted keeps its rights.
 func TestNothingIsMadeForAServiceAccountThatIsNotThere(t *testing.T) {
 	d := newDesk(t)
 	d.account = nil
@@ -98,7 +98,7 @@ func TestNothingIsMadeForAServiceAccountThatIsNotThere(t *testing.T) {
 	d.wrote()
 }
 
-// A namespace has a share of what the account has room for: who has rights keeps them, and the older of the others come
+// A namespace has a share of the account's quota: objects with rights keep them, and of the others the older come
 // first.
 func TestANamespaceHasAShare(t *testing.T) {
 	two := int32(2)

@@ -32,7 +32,7 @@ const (
 	LabelValue = "portico"
 )
 
-// AnnotationApplied is the annotation that tells which declaration an object was last brought in line with.
+// AnnotationApplied is the annotation with the declaration that was last applied to an object.
 const AnnotationApplied = "portico.dev/applied"
 
 // recheckAfter is how soon an object that is being deleted is looked at again.
@@ -100,7 +100,7 @@ func (o *Objects) check(ctx context.Context, d declaration, into client.Object) 
 	return true, diffs, err
 }
 
-// Delete deletes the object, if it is there and ours. obj needs no more than its type and name.
+// Delete deletes the object, if it exists and is ours. obj needs only its type and name.
 func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 	d := declaration{key: types.NamespacedName{Namespace: o.namespace(obj.GetNamespace()), Name: obj.GetName()}}
 	gvk, err := apiutil.GVKForObject(obj, o.applier.Client.Scheme())

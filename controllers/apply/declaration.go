@@ -25,7 +25,7 @@ type declaration struct {
 
 func (d declaration) String() string { return d.kind + " " + d.key.Name }
 
-// declare adds to want whose it is. The hash, kept in an annotation, tells an edit of ours from one of others.
+// declare adds the owner to want. The hash, kept in an annotation, distinguishes an edit of ours from one of others.
 func (o *Objects) declare(want any) (declaration, error) {
 	fields, err := toJSON(want)
 	if err != nil {
@@ -58,8 +58,8 @@ func (o *Objects) declare(want any) (declaration, error) {
 	return declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), hash: hash, object: obj}, nil
 }
 
-// diff lists what live lacks of the declaration, as paths; none means that there is nothing to write. Of the values
-// only those of shown paths are told: a value may be a secret that somebody put where it does not belong.
+// diff returns the paths of the declaration that live lacks; none means that there is nothing to write. Values are
+// included only for shown paths: a value may be a secret that somebody put in the wrong place.
 func (d declaration) diff(live client.Object) ([]string, error) {
 	have, err := toJSON(live)
 	if err != nil {
@@ -98,7 +98,7 @@ var keyed = map[string][]string{
 // atomic are the fields that the API server knows as a whole: one more key in a selector is an edit of what is ours.
 var atomic = []string{"selector", "labelSelector", "matchLabels", "secretKeyRef", "configMapKeyRef"}
 
-// printable are the values that may be told: neither they nor their paths can hold a secret.
+// printable are the values that can be shown: neither they nor their paths can contain a secret.
 var printable = []string{"image", "replicas", "minReplicas", "maxReplicas", "containerPort", "port", "targetPort", "maxUnavailable", "averageUtilization"}
 
 // comparison collects where a declaration does not hold.

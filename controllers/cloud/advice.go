@@ -8,17 +8,17 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// advice is what follows from a class of errors, and who can do something about it.
+// advice is the reason and the text for a class of errors: what can be done, and by whom.
 type advice struct {
 	reason string
-	again  time.Duration // when Portico goes on by itself; 0: after an edit, and at least every 5 minutes
+	again  time.Duration // when Portico retries; 0: after an edit, and at least every 5 minutes
 	text   string
 }
 
-// byItself ends advice for people who cannot tell Portico that they have done it.
+// byItself ends advice for people who have no means to notify Portico.
 const byItself = "; Portico tries again by itself, at least every 5 minutes"
 
-// advices hold for all codes of a class; classes without are tried again with back-off.
+// advices applies to all codes of a class; classes without advice are retried with back-off.
 var advices = map[errorClass]advice{
 	throttled: {v1alpha1.ReasonThrottled, 5 * time.Second, "AWS limits the rate of calls; Portico slows down and goes on"},
 	busy:      {v1alpha1.ReasonBusy, 10 * time.Second, "AWS is still at work on this resource; Portico tries again"},
@@ -54,10 +54,10 @@ const (
 	tagPolicy  = "The organization's tag policy does not allow these tags: change spec.tags, or ask a platform admin what the policy asks for; Portico tries again at once after an edit"
 )
 
-// stsOff is the word of STS for a region in which an account does not have it.
+// stsOff is the STS error code for a region in which it is not activated for the account.
 const stsOff = "RegionDisabledException"
 
-// codeAdvice is what holds for single codes, where the advice for their class would mislead.
+// codeAdvice overrides the advice of the class for single codes, where that would mislead.
 var codeAdvice = map[string]string{
 	"OptInRequired": subscribe, "NotSignedUp": subscribe, "SubscriptionRequiredException": subscribe,
 	"KMSOptInRequired": subscribe, "KmsOptInRequired": subscribe,
@@ -86,7 +86,7 @@ var codeAdvice = map[string]string{
 	"BucketHasAccessPointsAttached": "Somebody has made access points for the bucket: delete them in AWS, or ask a platform admin to" + byItself,
 }
 
-// adviceFor returns what to do about err; false: nothing but to try again.
+// adviceFor returns the advice for err; false if it is only retried.
 func adviceFor(err error) (advice, bool) {
 	class := classOf(err)
 	a, known := advices[class]

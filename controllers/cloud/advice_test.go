@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/advice.txt")
 
-// explained returns what a user reads of a code: its reason and the advice.
+// explained returns what a user sees for a code: its reason and the advice.
 func explained(code string) (reason, text string) {
 	err := Explain(failed(code, ""))
 	wait, ok := engine.AsWait(err)
@@ -29,11 +29,10 @@ func explained(code string) (reason, text string) {
 	return wait.Reason, text
 }
 
-// who can do something: a platform admin, whoever wrote the spec, anyone who keeps a key, or Portico.
+// who can act: a platform admin, the author of the spec, the owner of a key, or Portico
 var who = regexp.MustCompile(`platform admin|[Cc]hange the spec|out of the spec|in the spec|Portico (slows down and )?(goes on|tries again)`)
 
-// Every code that AWS may answer with comes with an advice that says who can do what; testdata/advice.txt has them all,
-// to be read.
+// Every code that AWS may return has advice that says who can do what; testdata/advice.txt lists them for review.
 func TestEveryCodeComesWithAdvice(t *testing.T) {
 	codes := documented(t)
 	for c := range classified() {
@@ -62,8 +61,8 @@ func TestEveryCodeComesWithAdvice(t *testing.T) {
 	}
 }
 
-// What is not for the owner of a spec to mend does not ask for another spec, and what no permission mends does not ask
-// for one.
+// Errors that the author of a spec cannot fix do not suggest another spec, and errors that no permission fixes do not
+// suggest one.
 func TestNoAdviceMisleads(t *testing.T) {
 	for class, row := range map[string]struct{ codes, says, not []string }{
 		"the account": {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// checkNamespace asks allowedNamespaces, and the namespace's team, which must list the provider. An object that has
-// something at the provider already may know that it exists.
+// checkNamespace checks allowedNamespaces, and that the namespace's team lists the provider. The error names the
+// provider only if the object already has something there.
 func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u ProviderUse) error {
 	if u.Deleting || u.Platform {
 		return nil
@@ -32,7 +32,7 @@ func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMeta
 	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s can no longer use the AWS account %s; ask a platform admin to allow it again; or request a new object in another one", u.Namespace, p.Name)
 }
 
-// AllowsNamespace reports whether a namespace with these labels may use the provider. No selector means no namespace.
+// AllowsNamespace reports whether a namespace with these labels can use the provider. No selector matches no namespace.
 func AllowsNamespace(p *v1alpha1.AWSProvider, namespaceLabels map[string]string) (bool, error) {
 	if p.Spec.AllowedNamespaces == nil {
 		return false, nil
@@ -44,7 +44,8 @@ func AllowsNamespace(p *v1alpha1.AWSProvider, namespaceLabels map[string]string)
 	return selector.Matches(labels.Set(namespaceLabels)), nil
 }
 
-// providerNotFound answers whoever may not use a provider, whether it exists or not: a guessed name tells nothing.
+// providerNotFound returns the same error whether the provider does not exist or is not allowed, so that guessing names
+// reveals nothing.
 func providerNotFound(u ProviderUse) error {
 	if u.AccountID != "" {
 		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)

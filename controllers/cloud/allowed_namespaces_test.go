@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Whoever may not use a provider gets the same answer as for a name that nobody has, whatever is wrong with the
-// provider.
+// A namespace that is not allowed to use a provider gets the same error as for a name that does not exist, whatever the
+// provider's state.
 func TestANamespaceThatIsNotAllowedLearnsNothing(t *testing.T) {
 	now := metav1.Time{Time: time.Unix(1, 0)}
 	secret := func(p *v1alpha1.AWSProvider) {

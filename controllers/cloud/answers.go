@@ -9,9 +9,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// mostAnswered is how many bytes one answer of AWS may have: some times as much as the largest page that is asked for.
-// What is in an answer may be a team's, such as tags, policies and keys of objects, and the endpoint another server
-// than AWS.
+// mostAnswered is the maximum size of a response in bytes: several times the largest page that is requested. A response
+// may contain a team's data, such as tags, policies and object keys, and the endpoint may not be AWS.
 const mostAnswered = 16 << 20
 
 type tooLargeError struct{ operation string }
@@ -20,10 +19,10 @@ func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("the answer to %s has more than %d MiB, and is not read: look at what fills it in the account, or at the endpoint", e.operation, mostAnswered>>20)
 }
 
-// RetryableError has the SDK not ask again: the answer would be the same.
+// RetryableError implements the SDK's interface for errors that must not be retried: the response would be the same.
 func (*tooLargeError) RetryableError() bool { return false }
 
-// boundAnswers ends the reading of an answer that is too large.
+// boundAnswers limits the size of response bodies.
 func boundAnswers(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("BoundAnswers", func(
 		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// A server that fills its answer, be it a success or an error, is not read to its end, nor asked again. The request has
-// no body: with one, the SDK closes it when the answer begins, and Go's client may then end the connection, which is
-// tried again.
+// A server that returns an endless response, success or error, is not read to the end, and the call is not retried. The
+// request has no body: with one, the SDK closes it when the response begins, and Go's client may then close the
+// connection, which is retried.
 func TestAnAnswerThatIsTooLargeIsNotRead(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
 		asked, sent := 0, 0

@@ -10,32 +10,32 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// Batch turns reads of single resources that come close together into one call for many. A call for several teams is in
-// nobody's share of the rate, but in one that such calls have together. Safe for concurrent use.
+// Batch combines reads of single resources within a short time into one call for many. A call for several teams uses a
+// share of the rate that all such calls have together. Safe for concurrent use.
 type Batch[K comparable, V any] struct {
-	Window time.Duration // how long the first of a batch waits for others
-	Most   int           // how many keys one call takes
-	// Read fetches many at once. A key that is not in the answer proves nothing: read it alone.
+	Window time.Duration // how long the first key of a batch waits for others
+	Most   int           // maximum number of keys in one call
+	// Read reads many keys at once. A key that is missing from the result proves nothing: read it alone.
 	Read func(ctx context.Context, keys []K) (map[K]V, error)
 
 	mu   sync.Mutex
 	open *batchCall[K, V]
 }
 
-// batchCall is one call in the making.
+// batchCall is a call that still collects keys.
 type batchCall[K comparable, V any] struct {
 	keys    []K
 	members map[K]bool
-	routine bool   // nobody waits for any of them
-	team    string // whose share it is
+	routine bool   // every read in it is routine
+	team    string // whose share of the rate it uses
 	start   sync.Once
 	done    chan struct{}
 	found   map[K]V
 	err     error
 }
 
-// Get returns what the batch's call found for key; false if the answer did not have it. It returns early when ctx
-// ends; the call goes on for the others.
+// Get returns the batch's result for key; false if it has none. It returns early when ctx ends; the call continues for
+// the others.
 func (b *Batch[K, V]) Get(ctx context.Context, key K) (found V, ok bool, err error) {
 	call := b.join(ctx, key)
 	select {
@@ -47,7 +47,7 @@ func (b *Batch[K, V]) Get(ctx context.Context, key K) (found V, ok bool, err err
 	}
 }
 
-// GetOne does what Get does, and reads alone what the answer did not have.
+// GetOne returns what Get does, but reads a missing key with alone.
 func (b *Batch[K, V]) GetOne(ctx context.Context, key K, alone func(context.Context, K) (*V, error)) (*V, error) {
 	found, ok, err := b.Get(ctx, key)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 	return call
 }
 
-// batchTimeout bounds a call that no single caller's time bounds.
+// batchTimeout bounds a call that is shared by several callers.
 const batchTimeout = time.Minute
 
 func (b *Batch[K, V]) send(ctx context.Context, call *batchCall[K, V]) {
@@ -96,7 +96,7 @@ func (b *Batch[K, V]) send(ctx context.Context, call *batchCall[K, V]) {
 		defer cancel()
 		defer close(call.done)
 		defer func() {
-			if p := recover(); p != nil { // nobody above would catch it, and it must not end the others' work
+			if p := recover(); p != nil { // nobody else would recover it, and it must not crash the operator
 				call.err = fmt.Errorf("read a batch: panic: %v", p)
 			}
 		}()

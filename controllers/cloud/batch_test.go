@@ -23,7 +23,7 @@ type reads struct {
 	err     error
 }
 
-// made returns the calls so far.
+// made returns the calls made so far.
 func (r *reads) made() [][]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

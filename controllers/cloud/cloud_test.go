@@ -73,7 +73,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Other servers than AWS's write more around a code, or answer with what is no error of AWS's at all.
+// Servers other than AWS add text to a code, or return errors that AWS does not have.
 func TestErrorsOfOtherServersAreUnderstood(t *testing.T) {
 	if got := Code(failed("com.amazonaws.sqs#QueueDoesNotExist;Sender", "")); got != "QueueDoesNotExist" {
 		t.Errorf("code %q", got)
@@ -203,7 +203,8 @@ func TestGeneratedNamesFitAndDiffer(t *testing.T) {
 	}
 }
 
-// Whatever a namespace and its objects are called, the names of its buckets begin with what no other namespace's do.
+// Whatever the names of a namespace and its objects are, its bucket names begin with a prefix that no other namespace
+// has.
 func TestGeneratedBucketNamesBeginWithTheirPrefix(t *testing.T) {
 	id := Identity{Cluster: "c1"}
 	seen := map[string]string{}
@@ -227,7 +228,7 @@ func TestGeneratedBucketNamesBeginWithTheirPrefix(t *testing.T) {
 	if got := id.GeneratedBucketName(obj, 63); got != BucketPrefix("c1", "payments")+"-"+id.GeneratedName(obj, 63) {
 		t.Errorf("%q", got)
 	}
-	// What docs/iam/README.md tells admins to type: echo 0$(printf %s CLUSTER/NAMESPACE | sha256sum | cut -c1-16)
+	// The command that docs/iam/README.md gives admins: echo 0$(printf %s CLUSTER/NAMESPACE | sha256sum | cut -c1-16)
 	if got := BucketPrefix("c1", "pay"); got != "0982829b28bf18890" {
 		t.Errorf("existing buckets would be out of reach: %s", got)
 	}
@@ -241,7 +242,7 @@ func TestOwnTagsWinOverDefaults(t *testing.T) {
 	}
 }
 
-// The platform's tags are the platform's, whatever a team asks for, and come back when somebody changes them.
+// The platform's tags win over a team's, and are restored when somebody changes them.
 func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 	s := Session{Provider: "aws-prod", Identity: Identity{Cluster: "c"}, Rules: v1alpha1.AWSRules{
 		DefaultTags: v1alpha1.Tags{"env": "prod", "billing": "platform"}, EnforcedTags: v1alpha1.Tags{"cost-center": "4711"}, ForbiddenTagKeys: []string{"billing", "map-*"},
@@ -269,7 +270,7 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 	if err := s.CheckTags(v1alpha1.Tags{"cost-center": "1", "mapped": "y"}); err != nil {
 		t.Errorf("got %v", err)
 	}
-	// IAM's conditions on tags take a key in any case, so that one beside the platform's would pass for it.
+	// IAM's tag conditions ignore case, so a key that differs only in case would match the platform's.
 	other := v1alpha1.Tags{"Cost-Center": "1", "BILLING": "free", "MAP-migrated": "x", "ma": "z"}
 	if err := s.CheckTags(other); err == nil || !strings.Contains(err.Error(), ": BILLING, Cost-Center, MAP-migrated. Remove them") {
 		t.Errorf("got %v", err)

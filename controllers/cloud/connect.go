@@ -18,35 +18,36 @@ import (
 	"github.com/portico-platform/portico/controllers/guardrail"
 )
 
-// ConditionAuthenticated is an AWSProvider's condition that its credentials work and are of the right account. It
-// differs from Ready while a provider in use waits for its deletion: its resources still need it.
+// ConditionAuthenticated is the condition of an AWSProvider that its credentials are valid and belong to the right
+// account. It differs from Ready while a provider in use is being deleted: its resources still need it.
 const ConditionAuthenticated = "Authenticated"
 
-// Connector opens the session that an object asks for, if its namespace may.
+// Connector opens the session for an object, if its namespace is allowed to use the provider.
 type Connector struct {
 	Reader    client.Reader // cached
 	APIReader client.Reader // past the cache
 	Sessions  *Sessions
 }
 
-// ProviderUse is what an object wants of a provider.
+// ProviderUse describes how an object uses a provider.
 type ProviderUse struct {
 	Kind         string
 	Namespace    string
 	Provider     string
-	Region       string // empty: the provider's own
-	AccountID    string // that it must lead to; empty: any
-	HasResources bool   // something of the object is there already
+	Region       string // empty: the provider's
+	AccountID    string // that the session must have; empty: any
+	HasResources bool   // something of the object exists already
 	Deleting     bool   // the object is being deleted
-	// Platform is true for what Portico keeps by a provider that admins named for it: no selector is asked.
+	// Platform is true for Portico's own objects, for which admins have named the provider: allowedNamespaces is not
+	// checked.
 	Platform bool
 
 	team *v1alpha1.Team // of the namespace
 }
 
-// Open checks, on every pass, that obj's provider exists, works, allows the namespace and the region, and returns the
-// session. An object that is being deleted may still use a provider that has been closed to its namespace: it only
-// gives back what carries its own tags.
+// Open checks, on every pass, that obj's provider exists, works, and allows the namespace and the region, and returns
+// the session. An object that is being deleted can still use a provider that no longer allows its namespace: it only
+// removes what carries its own tags.
 func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (*Session, error) {
 	return c.OpenFor(ctx, useOf(kind, obj))
 }
@@ -59,7 +60,7 @@ func useOf(kind string, obj external.Object) ProviderUse {
 	}
 }
 
-// regionOf returns the region that something is reserved in, else the one that the spec asks for.
+// regionOf returns the reserved region, else the one in the spec.
 func regionOf(spec *v1alpha1.AWSSpec, status *v1alpha1.AWSStatus) string {
 	if status.AccountID == "" && status.ARN == "" {
 		return spec.Region
@@ -67,7 +68,7 @@ func regionOf(spec *v1alpha1.AWSSpec, status *v1alpha1.AWSStatus) string {
 	return cmp.Or(status.Region, spec.Region)
 }
 
-// OpenFor opens a session for what is no resource of AWS itself.
+// OpenFor opens a session for objects that are not AWS resources themselves.
 func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error) {
 	provider := &v1alpha1.AWSProvider{}
 	if found, err := engine.Find(ctx, c.Reader, client.ObjectKey{Name: u.Provider}, provider); !found {
@@ -100,10 +101,10 @@ func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error)
 	return opened, nil
 }
 
-// Recheck checks that the namespace of this name is still the one that the session marks resources with, and that the
-// provider is not about to go. The cache may lag behind, and a name that was given to another team inherits nothing.
-// What is to be made must be reserved by now: a provider that goes looks for reservations after it has been told to go,
-// so that one of the two sees the other.
+// Recheck checks past the cache that the namespace still has the UID with which the session tags resources, and that
+// the provider is not being deleted. The cache may lag behind, and a new namespace of the same name must inherit
+// nothing. Call it after reserving: a provider looks for reservations after its deletion was requested, so one of the
+// two sees the other.
 func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) error {
 	ns, err := namespaceOf(ctx, c.APIReader, namespace)
 	if err != nil {
@@ -132,7 +133,8 @@ func sameTeam(a, b *v1alpha1.Team) bool {
 	return a == b || a != nil && b != nil && a.UID == b.UID && a.Generation == b.Generation
 }
 
-// recheckProvider checks that the provider is there, is not being deleted, and has the rules that the session goes by.
+// recheckProvider checks that the provider exists, is not being deleted, and has the generation that the session was
+// made from.
 func (c Connector) recheckProvider(ctx context.Context, s *Session) error {
 	p := &v1alpha1.AWSProvider{}
 	found, err := engine.Find(ctx, c.APIReader, client.ObjectKey{Name: s.Provider}, p)
@@ -151,10 +153,10 @@ func providerDeleting(name string) error {
 	return engine.Blocked(v1alpha1.ReasonProviderDeleting, "provider %s is being deleted and takes no new resources; choose another one", name)
 }
 
-// checkUse decides for OpenFor, without reading anything.
+// checkUse decides for OpenFor, without I/O.
 func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u ProviderUse) error {
 	if err := checkNamespace(p, namespace, u); err != nil {
-		return err // before anything else: what is wrong with a provider is told only to those who may use it
+		return err // first: only those who can use a provider see its errors
 	}
 	if p.Status.ObservedGeneration != p.Generation {
 		return engine.Wait(v1alpha1.ReasonProviderNotReady, 5*time.Second, "provider %s is being checked", p.Name)
@@ -180,7 +182,7 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 	return nil
 }
 
-// ofTeam returns what the team says of the provider; nil if nothing.
+// ofTeam returns the team's entry for the provider; nil if there is none.
 func (u ProviderUse) ofTeam() *v1alpha1.TeamProvider {
 	if u.team == nil || u.Platform {
 		return nil
@@ -193,8 +195,8 @@ func (u ProviderUse) ofTeam() *v1alpha1.TeamProvider {
 	return nil
 }
 
-// CheckAccount refuses a session of another account than the provider's own: a swapped key must never make Portico
-// delete, or create, in the wrong account.
+// CheckAccount refuses a session for an account other than the provider's: swapped keys must never make Portico create
+// or delete in the wrong account.
 func CheckAccount(p *v1alpha1.AWSProvider, s *Session) error {
 	pin := cmp.Or(p.Spec.AccountID, p.Status.AccountID)
 	if pin != "" && pin != s.AccountID {

@@ -77,7 +77,7 @@ func badSelector(p *v1alpha1.AWSProvider) {
 	p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
 }
 
-// A provider that goes, or has gone, in the moment in which something is to be made: the cache does not know yet.
+// The provider is deleted just before a creation, and the cache does not show it yet.
 func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
 	now := metav1.Time{Time: time.Unix(1, 0)}
 	scheme := runtime.NewScheme()

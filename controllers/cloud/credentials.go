@@ -23,15 +23,15 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// attempts is how often the SDK itself tries one call: enough for a dropped connection, few enough to leave the
-// pacing of longer trouble to the engine.
+// attempts is how often the SDK itself tries a call: enough for a dropped connection; longer outages are left to the
+// engine's back-off.
 const attempts = 3
 
-// SecretReader reads Secrets of the operator's own namespace, and of no other, that are labelled for providers.
+// SecretReader reads Secrets in the operator's namespace that are labelled for providers, and no others.
 type SecretReader interface {
-	// Version is the Secret's resourceVersion, from the metadata cache.
+	// Version returns the Secret's resourceVersion, from the metadata cache.
 	Version(ctx context.Context, name string) (string, error)
-	// Value is one key's content, read live and never kept.
+	// Value returns the content of one key, read live and never cached.
 	Value(ctx context.Context, ref v1alpha1.SecretKeyRef) (string, error)
 }
 
@@ -52,7 +52,7 @@ func (s NamespaceSecrets) Version(ctx context.Context, name string) (string, err
 	return meta.ResourceVersion, labelled(meta)
 }
 
-// labelled refuses a Secret that is not meant for providers: the operator's namespace holds others.
+// labelled refuses a Secret without the provider label: the operator's namespace has other Secrets.
 func labelled(secret client.Object) error {
 	if secret.GetLabels()[v1alpha1.LabelSecretType] == v1alpha1.SecretTypeAWSCredentials {
 		return nil
@@ -74,10 +74,10 @@ func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) 
 	if !ok || len(value) == 0 {
 		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s in the operator's namespace has no key %s, or it is empty", ref.Name, ref.Key)
 	}
-	return strings.TrimSpace(string(value)), nil // a line's end is easily saved along
+	return strings.TrimSpace(string(value)), nil // a trailing newline is a common mistake
 }
 
-// secretRefs returns the Secrets that a provider names.
+// secretRefs returns the provider's references to Secrets.
 func secretRefs(spec *v1alpha1.AWSProviderSpec) []v1alpha1.SecretKeyRef {
 	var refs []v1alpha1.SecretKeyRef
 	for _, ref := range []*v1alpha1.SecretKeyRef{spec.AccessKeyIDRef, spec.SecretAccessKeyRef, spec.SessionTokenRef} {
@@ -124,8 +124,8 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 		cfg = withSession(cfg, stscreds.NewWebIdentityRoleProvider(
 			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
 	}
-	// Not before: the web identity token of this block and of the default chain is a bearer of the operator's roles,
-	// and goes to AWS's STS, whatever else is at the provider's endpoint.
+	// Not earlier: the web identity token of this block and of the default chain is a bearer token for the operator's
+	// roles, so it must only go to AWS's STS, whatever the provider's endpoint is.
 	if p.Spec.Endpoint != "" {
 		cfg.BaseEndpoint = aws.String(p.Spec.Endpoint)
 	}
@@ -178,13 +178,13 @@ func (s *Sessions) static(ctx context.Context, spec *v1alpha1.AWSProviderSpec) (
 	return credentials.NewStaticCredentialsProvider(values[0], values[1], values[2]), nil
 }
 
-// session is how Portico's sessions are called in CloudTrail. A fixed name, because the SDK's own is a time and would
-// make a new identity of each.
+// session is the session name in CloudTrail. It is fixed, because the SDK's default contains the time, which would make
+// each session a new identity.
 const session = "portico"
 
 func sessionName(o *stscreds.WebIdentityRoleOptions) { o.RoleSessionName = session }
 
-// assume puts the provider's roles on top of cfg. The last one's session says for which cluster and namespace it acts.
+// assume adds the provider's roles to cfg. The last role's session is tagged with the cluster and the namespace.
 func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namespace string) aws.Config {
 	if spec.AssumeRoleARN == "" {
 		return cfg

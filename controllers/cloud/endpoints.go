@@ -11,13 +11,13 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Endpoints are the origins (scheme, host and port) that AWSProviders may name in place of AWS. Whoever may write an
-// AWSProvider says there where keys and signed requests go; which places are fit for that is for who runs the operator
-// to say. The zero value allows none.
+// Endpoints are the origins (scheme, host and port) that AWSProviders can name instead of AWS. Authors of an
+// AWSProvider decide where keys and signed requests are sent, so the operator's configuration limits the destinations.
+// The zero value allows none.
 type Endpoints []string
 
-// Origin returns the part of an endpoint that Endpoints go by. Names, values and defaults are told apart no more than a
-// client would: letters of any case, and a port that is the scheme's own.
+// Origin returns the normalised origin of an endpoint, as compared with Endpoints: lower case, and without the scheme's
+// default port.
 func Origin(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	switch {
@@ -35,7 +35,7 @@ func Origin(endpoint string) (string, error) {
 	return u.Scheme + "://" + host, nil
 }
 
-// allowAll refuses a provider that names an endpoint which is not in the list.
+// allowAll refuses a provider with an endpoint that is not in the list.
 func (e Endpoints) allowAll(spec *v1alpha1.AWSProviderSpec) error {
 	own := spec.Endpoints
 	if own == nil {
@@ -45,7 +45,7 @@ func (e Endpoints) allowAll(spec *v1alpha1.AWSProviderSpec) error {
 		e.allow("endpoints.sns", own.SNS), e.allow("endpoints.sts", own.STS))
 }
 
-// allow refuses an endpoint that is not in the list; an empty one is AWS itself, or nowhere.
+// allow refuses an endpoint that is not in the list; an empty one means AWS, or no endpoint.
 func (e Endpoints) allow(field, endpoint string) error {
 	if endpoint == "" {
 		return nil

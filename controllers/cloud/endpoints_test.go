@@ -45,7 +45,7 @@ func TestAnOriginIsSchemeHostAndPort(t *testing.T) {
 	}
 }
 
-// watchedSecrets tells whether a value was read.
+// watchedSecrets records whether a value was read.
 type watchedSecrets struct {
 	fixedSecrets
 	read *bool
@@ -56,7 +56,8 @@ func (w watchedSecrets) Value(context.Context, v1alpha1.SecretKeyRef) (string, e
 	return "key", nil
 }
 
-// Whoever may write an AWSProvider must not make the operator send a Secret of its namespace to a place of their own.
+// Authors of an AWSProvider must not be able to make the operator send a Secret of its namespace to a server of their
+// choice.
 func TestNothingIsSentToAnEndpointThatIsNotAllowed(t *testing.T) {
 	s, read := &stsServer{}, false
 	sessions, p := sessionsOver(t, s)
@@ -84,7 +85,7 @@ func TestNothingIsSentToAnEndpointThatIsNotAllowed(t *testing.T) {
 	}
 }
 
-// posted is a server that keeps what it was sent, and answers as STS does.
+// posted is a server that records requests, and responds as STS does.
 type posted struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -108,7 +109,7 @@ func (p *posted) String() string {
 	return p.text.String()
 }
 
-// The operator's token stands for its roles at AWS: no endpoint gets it, allowed or not.
+// The operator's token is a credential for its AWS roles: no endpoint gets it, allowed or not.
 func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("the-operators-token"), 0o600); err != nil {
@@ -135,7 +136,7 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 			sessions := NewSessions(fixedSecrets{"1"}, "cluster", token, &Limiters{Rates: DefaultRates(), Now: time.Now})
 			sessions.Endpoints = Endpoints{other.URL}
 			sessions.client = sessions.client.WithTransportOptions(func(tr *http.Transport) {
-				tr.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) { // whatever is https is AWS
+				tr.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) { // all https is AWS
 					return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(aws.URL, "http://"))
 				}
 			})
@@ -159,7 +160,7 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 	}
 }
 
-// Of the operator's namespace only the Secrets that are labelled for it are read for providers.
+// Of the operator's namespace only labelled Secrets are read for providers.
 func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 	secret := func(name string, labels map[string]string) *corev1.Secret {
 		return &corev1.Secret{

@@ -16,26 +16,26 @@ const (
 	throttled
 	busy
 	denied
-	notReady // the account, or a service of it
+	notReady // the account, or a service in it
 	badCredentials
-	regionOff  // the region is off in the account; no code says so by itself
-	clock      // the time of the call is off
-	unverified // the identity token could not be looked at
+	regionOff  // the region is off in the account; no single code means this
+	clock      // the request's time is off
+	unverified // the identity token could not be verified
 	invalid
-	lacking // a server that is not AWS does not have it
+	lacking // not implemented by a server that is not AWS
 	quota
 )
 
-// classTable has the class of each code, by service.
+// classTable maps each code to its class, by service.
 type classTable map[string]map[string]errorClass
 
-// anyService is the key of codes that mean the same wherever they come from: those that AWS documents as common errors,
-// and those of so many services that one more would mean it too.
+// anyService is the key of codes with the same meaning for every service: AWS's documented common errors, and those
+// that very many services share.
 const anyService = ""
 
-// errorClasses is what Portico knows of AWS error codes, by the SDK's ID of the service that answers: the same code may
-// mean "wait" of one service, and "a limit is reached" of another. A code that is not here is throttling if the SDK
-// says so, and else tried again with back-off.
+// errorClasses maps AWS error codes to classes, by the SDK's service ID: the same code may mean "wait" for one service
+// and "a limit is reached" for another. An unknown code is throttling if the SDK says so, and else retried with
+// back-off.
 var errorClasses = classTable{
 	anyService: {
 		"EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled, "RequestLimitExceeded": throttled,
@@ -197,7 +197,7 @@ func classOf(err error) errorClass {
 	return class
 }
 
-// serviceOf returns the SDK's ID of the service that was called; empty, if err does not say.
+// serviceOf returns the SDK's ID of the service that was called; empty if err does not have it.
 func serviceOf(err error) string {
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
 		return op.ServiceID
@@ -205,8 +205,8 @@ func serviceOf(err error) string {
 	return ""
 }
 
-// classFor returns the class of a service's code. One that Portico knows of other services alone means what all of
-// those mean by it, and nothing where they do not agree.
+// classFor returns the class of a service's code. A code known only of other services has their meaning if they all
+// agree, else none.
 func (t classTable) classFor(service, code string) (class errorClass, known bool) {
 	if class, known = t[service][code]; known {
 		return class, true
@@ -226,7 +226,7 @@ func (t classTable) classFor(service, code string) (class errorClass, known bool
 	return class, known
 }
 
-// saysTime reports whether a signature was refused for its time. The services that answer in JSON have no code for
+// saysTime reports whether a signature was refused because of its time. Services with JSON protocols have no code for
 // that.
 func saysTime(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// retried are codes that are no more than a failure: the call is made again, ever more seldom.
+// retried are codes without a class: the call is retried with back-off.
 var retried = map[string]string{
 	"InternalError": "AWS's own failure", "InternalFailure": "AWS's own failure", "InternalServerError": "AWS's own failure",
 	"DependencyTimeoutException": "AWS's own failure", "KMSInternalException": "AWS's own failure",
@@ -34,14 +34,14 @@ var retried = map[string]string{
 	"InvalidFilterValue": "no filter comes from a spec", "InvalidNextToken": "the listing begins again",
 }
 
-// serviceIDs are the SDK's IDs of the services of the lists.
+// serviceIDs maps the services of the lists to the SDK's IDs.
 var serviceIDs = map[string]string{
 	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM",
 	"kms": "KMS", "rds": "RDS",
 	"resourcegroupstaggingapi": "Resource Groups Tagging API", "route53": "Route 53", "s3": "S3", "sns": "SNS", "sqs": "SQS", "ssm": "SSM", "sts": "STS",
 }
 
-// classified returns the codes of the table, whatever their service.
+// classified returns the codes of the table, for any service.
 func classified() map[string]errorClass {
 	all := map[string]errorClass{}
 	for _, codes := range errorClasses {
@@ -50,7 +50,7 @@ func classified() map[string]errorClass {
 	return all
 }
 
-// A code means what its own service says, and what all say that have it elsewhere; where they do not agree, nothing.
+// A code has its own service's meaning, else the meaning that all other services agree on, else none.
 func TestACodeMeansWhatItsServiceSays(t *testing.T) {
 	table := classTable{
 		anyService: {"AccessDenied": denied}, "ACM": {"LimitExceededException": quota, "Odd": invalid},
@@ -76,7 +76,7 @@ func TestACodeMeansWhatItsServiceSays(t *testing.T) {
 	}
 }
 
-// Of the services that Portico calls today none means something else by a code of another's.
+// None of the services that Portico calls today gives another service's code a different meaning.
 func TestDocumentedCodesHaveOneMeaning(t *testing.T) {
 	for code, services := range documented(t) {
 		for _, service := range services {
@@ -89,7 +89,7 @@ func TestDocumentedCodesHaveOneMeaning(t *testing.T) {
 	}
 }
 
-// listed returns the codes of a list, with the services that have them.
+// listed returns the codes of a list, with their services.
 func listed(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	f, err := os.Open(file)
@@ -106,7 +106,7 @@ func listed(t *testing.T, file string) map[string][]string {
 	return all
 }
 
-// documented returns the codes that AWS documents for the calls that Portico makes, with the services that have them.
+// documented returns the codes that AWS documents for the calls that Portico makes, with their services.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	all := listed(t, "testdata/errors.txt")
@@ -119,8 +119,7 @@ func documented(t *testing.T) map[string][]string {
 	return all
 }
 
-// Each code that AWS may answer with is in the table, is looked for by the code of its kind, or is left to be tried
-// again.
+// Each code that AWS may return is in the table, handled by the code of its kind, or left to be retried.
 func TestEveryErrorCodeIsDecided(t *testing.T) {
 	codes, handled, table := documented(t), handledCodes(t), classified()
 	for _, c := range slices.Sorted(maps.Keys(codes)) {
@@ -141,7 +140,7 @@ func TestEveryErrorCodeIsDecided(t *testing.T) {
 	}
 }
 
-// unlisted are codes that Portico knows and no list has.
+// unlisted are codes that Portico handles and no list has.
 var unlisted = map[string]string{
 	"Throttling": "common to all services", "Throttled": "common to all services", "TooManyRequestsException": "common to all services",
 	"RequestThrottledException": "common to all services", "EC2ThrottledException": "as the SDK has it", "UnknownError": "the SDK's name for what is no error of AWS's",
@@ -165,7 +164,7 @@ var unlisted = map[string]string{
 	"KmsThrottled": "of SQS, in its list of common errors",
 }
 
-// What Portico knows of codes is of codes that there are: a slip of the pen would never match.
+// Every handled code exists: a misspelt one would never match.
 func TestEveryCodeThatIsHandledIsListed(t *testing.T) {
 	codes, known, table := documented(t), handledCodes(t), classified()
 	for c := range table {

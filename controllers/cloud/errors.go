@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// IsNotFound reports whether the resource is absent, and not the call failed. Only a service's own not-found code
-// counts.
+// IsNotFound reports whether the resource is absent, as opposed to a failed call. Only a service's own not-found codes
+// count.
 func IsNotFound(err error) bool { return classOf(err) == notFound }
 
 // IsDenied reports whether a permission is missing.
@@ -29,14 +29,14 @@ func IsDenied(err error) bool { return classOf(err) == denied }
 // IsRegionOff reports whether the region of the call is known to be off in the account.
 func IsRegionOff(err error) bool { return classOf(err) == regionOff }
 
-// IsCall reports whether err is of a call to AWS: only that one is for Explain.
+// IsCall reports whether err is an error of a call to AWS; only those are for Explain.
 func IsCall(err error) bool {
 	_, ok := errors.AsType[*smithy.OperationError](err)
 	return ok
 }
 
-// Code returns the error code that AWS answered with, empty if err is no answer of AWS. What other servers write around
-// it, as in com.amazonaws.sqs#QueueDoesNotExist;Sender, is left out.
+// Code returns the error code of AWS's response, empty if err has none. It strips what other servers add, as in
+// com.amazonaws.sqs#QueueDoesNotExist;Sender.
 func Code(err error) string {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
@@ -49,11 +49,11 @@ func Code(err error) string {
 	return code
 }
 
-// HasCode reports whether AWS answered with exactly this error code, or with what the SDK has a type of this name for:
-// another server may call the same by a code of its own.
+// HasCode reports whether AWS returned exactly this error code, or an error whose SDK type has this name: other servers
+// may use a different code for it.
 func HasCode(err error, code string) bool { return Code(err) == code || typeName(err) == code }
 
-// typeName returns the name of the SDK's own type for what AWS answered, empty if it has none.
+// typeName returns the name of the SDK's error type, empty if it has none.
 func typeName(err error) string {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if _, generic := api.(*smithy.GenericAPIError); !ok || generic {
@@ -66,13 +66,13 @@ func typeName(err error) string {
 	return of.Name()
 }
 
-// Explain turns an AWS error into an outcome that the engine knows, with a text that a user can act on and that is the
-// same each time the same thing happens. nil stays nil.
+// Explain converts an AWS error into an engine.WaitError with a message that a user can act on and that is stable over
+// retries. nil stays nil.
 func Explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if wait, ok := engine.AsWait(err); ok { // the call was not made, and it says why
+	if wait, ok := engine.AsWait(err); ok { // the call was not made, and the error says why
 		return wait
 	}
 	text := stableText(err)
@@ -81,7 +81,7 @@ func Explain(err error) error {
 	}
 	a, known := adviceFor(err)
 	switch {
-	case !known: // a not-found that nobody expected is as good as any other failure
+	case !known: // an unexpected not-found is treated as any other failure
 		return &callError{text: text, err: err}
 	case a.again > 0:
 		return engine.Wait(a.reason, a.again, "%s. %s", text, a.text)
@@ -89,7 +89,7 @@ func Explain(err error) error {
 	return engine.Blocked(a.reason, "%s. %s", text, a.text)
 }
 
-// callError keeps the cause for errors.Is and As, and shows only the stable text.
+// callError wraps the cause for errors.Is and As, and shows only the stable text.
 type callError struct {
 	text string
 	err  error
@@ -99,17 +99,17 @@ func (e *callError) Error() string { return e.text }
 
 func (e *callError) Unwrap() error { return e.err }
 
-// Answered reports whether AWS gave an answer to the call, whatever it says. Other calls may go well then.
+// Answered reports whether AWS responded to the call at all. If so, other calls may succeed.
 func (e *callError) Answered() bool {
 	_, answered := errors.AsType[smithy.APIError](e.err)
 	return answered && !isIllegible(e.err)
 }
 
-// secretive are the classes whose messages are not shown: they may hold the time, or parts of what was signed.
+// secretive are the classes whose messages are hidden: they may contain the time, or parts of the signed request.
 var secretive = []errorClass{badCredentials, regionOff, clock, unverified}
 
-// stableText says which call failed and why, without request IDs, ports or anything else that changes from try to try:
-// such a text in a condition would re-trigger every watcher for ever.
+// stableText returns which call failed and why, without request IDs, ports or other parts that differ between tries: in
+// a condition they would wake every watcher again and again.
 func stableText(err error) string {
 	call := "AWS"
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
@@ -137,19 +137,19 @@ func stableText(err error) string {
 	return fmt.Sprintf("%s: %v", call, innermost(err))
 }
 
-// isIllegible reports whether the answer is not AWS's.
+// isIllegible reports whether the response is not from AWS.
 func isIllegible(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && unknown(api)
 }
 
-// unknown reports whether the SDK could read nothing of the answer: it is not AWS's.
+// unknown reports whether the SDK could not parse the response: it is not from AWS.
 func unknown(api smithy.APIError) bool { return api.ErrorCode() == "UnknownError" }
 
-// changing finds the parts of AWS's messages that differ each time.
+// changing matches the parts of AWS's messages that differ each time.
 var changing = regexp.MustCompile(`(?i)((?:request ?id|host ?id|authorization failure message): ?)[^\s,;)]+`)
 
-// innermost returns the cause at the bottom: the layers of net add addresses and ports.
+// innermost returns the innermost cause: the layers of package net add addresses and ports.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// CheckGuardrails returns what the provider and the namespace's team have against obj's spec.
+// CheckGuardrails returns the refusals of obj's spec by the guardrails of the provider and of the namespace's team.
 func (s *Session) CheckGuardrails(kind string, obj external.Object) []guardrails.Refusal {
 	all := s.Limits()
 	if len(all) == 0 || !obj.GetDeletionTimestamp().IsZero() {
@@ -20,7 +20,7 @@ func (s *Session) CheckGuardrails(kind string, obj external.Object) []guardrails
 	return guardrails.Check(kind, guardrails.Spec(obj), all...)
 }
 
-// Limits returns the guardrails of the provider and of the namespace's team, as package guardrails checks them.
+// Limits returns the guardrails of the provider and of the namespace's team, in the form of package guardrails.
 func (s *Session) Limits() []guardrails.Limits {
 	var all []guardrails.Limits
 	if g := s.Rules.Guardrails; g != nil {
@@ -32,13 +32,13 @@ func (s *Session) Limits() []guardrails.Limits {
 	return all
 }
 
-// Ruled are guardrails and whose they are.
+// Ruled is a set of guardrails and its owner.
 type Ruled struct {
 	v1alpha1.Guardrails
 	By string
 }
 
-// Guardrails returns those that hold, the provider's first.
+// Guardrails returns the guardrails that apply, the provider's first.
 func (s *Session) Guardrails() []Ruled {
 	var all []Ruled
 	if g := s.Rules.Guardrails; g != nil {
@@ -50,7 +50,7 @@ func (s *Session) Guardrails() []Ruled {
 	return all
 }
 
-// TeamRules returns the guardrails of the namespace's team; nil without any.
+// TeamRules returns the guardrails of the namespace's team; nil if it has none.
 func (s *Session) TeamRules() *v1alpha1.TeamGuardrails {
 	if s.Team == nil {
 		return nil
@@ -60,12 +60,12 @@ func (s *Session) TeamRules() *v1alpha1.TeamGuardrails {
 
 func (s *Session) teamName() string { return v1alpha1.KindTeam + " " + s.Team.Name }
 
-// NotAllowed says that something breaks a guardrail, in the words of package guardrails.
+// NotAllowed returns the error for a broken guardrail, in the wording of package guardrails.
 func NotAllowed(what, rule, by, allows string) error {
 	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s is not allowed: %s allows %s, by spec.guardrails.%s. Nothing was changed. Choose something else, or ask a platform admin to change the rule", what, by, allows, rule)
 }
 
-// keeper keeps keys of tags for the platform.
+// keeper reserves tag keys for the platform.
 type keeper struct {
 	by        string
 	forbidden []string
@@ -80,8 +80,8 @@ func (s *Session) keepers() []keeper {
 	return all
 }
 
-// keeps reports whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and
-// IAM's conditions on tags take either. The very key of an enforced tag is no trouble: the platform's value wins.
+// keeps reports whether the key is reserved, ignoring case: AWS allows tags that differ only in case, and IAM's tag
+// conditions match either. The exact key of an enforced tag is allowed, because the platform's value wins.
 func (k keeper) keeps(key string) bool {
 	for enforced := range k.enforced {
 		if key != enforced && strings.EqualFold(key, enforced) {
@@ -94,7 +94,7 @@ func (k keeper) keeps(key string) bool {
 	})
 }
 
-// CheckTags returns which of own the provider or the team forbids; nil if none.
+// CheckTags returns an error for the tags in own that the provider or the team forbids; nil if none.
 func (s *Session) CheckTags(own v1alpha1.Tags) error {
 	for _, k := range s.keepers() {
 		var keys []string
@@ -110,12 +110,12 @@ func (s *Session) CheckTags(own v1alpha1.Tags) error {
 	return nil
 }
 
-// forbidden reports whether somebody keeps the key for the platform.
+// forbidden reports whether the key is reserved for the platform.
 func (s *Session) forbidden(key string) bool {
 	return slices.ContainsFunc(s.keepers(), func(k keeper) bool { return k.keeps(key) })
 }
 
-// tagLayers returns the tags of a resource, those that win last.
+// tagLayers returns the layers of a resource's tags; later ones win.
 func (s *Session) tagLayers(own v1alpha1.Tags) []v1alpha1.Tags {
 	all := []v1alpha1.Tags{s.Rules.DefaultTags}
 	if s.Team != nil && s.Team.Spec.Defaults != nil {

@@ -16,7 +16,7 @@ func growth(change func(*v1alpha1.TeamSpec)) *v1alpha1.Team {
 	return t
 }
 
-// A team uses the providers and regions that it lists, of those that let its namespace in.
+// A team can use the providers and regions that it lists, among those that allow its namespace.
 func TestATeamUsesWhatItLists(t *testing.T) {
 	lists := func(providers ...v1alpha1.TeamProvider) *v1alpha1.Team {
 		return growth(func(s *v1alpha1.TeamSpec) { s.Providers = providers })

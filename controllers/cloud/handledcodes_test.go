@@ -13,12 +13,11 @@ import (
 	"testing"
 )
 
-// codeReaders are what an error's code is read with.
+// codeReaders are the functions that read an error's code.
 var codeReaders = map[string]bool{"Code": true, "HasCode": true, "ErrorCode": true, "isKept": true}
 
-// handledCodes returns the codes that the code of the kinds looks for, with the file that does: literals that stand in
-// an expression, or in the cases of a switch, together with a reader of codes. What stands for them by a name is
-// resolved in the same package.
+// handledCodes returns the codes that the code of the kinds handles, with the file: literals in an expression or in the
+// cases of a switch that also reads an error code. Names are resolved within the same package.
 func handledCodes(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -76,7 +75,7 @@ func codesOf(files map[string]*ast.File) map[string]string {
 	return all
 }
 
-// nameLiterals notes the literals behind a constant, a variable, or what a loop over a literal calls its elements.
+// nameLiterals records the literals behind a constant, a variable, or the loop variable of a loop over a literal.
 func nameLiterals(n ast.Node, named map[string][]string) {
 	switch n := n.(type) {
 	case *ast.ValueSpec:
@@ -124,7 +123,7 @@ func codesAt(n ast.Node, named map[string][]string) []string {
 	return nil
 }
 
-// readsCode reports whether the expression is, or has as an argument, a reading of an error's code.
+// readsCode reports whether the expression is, or has as an argument, a read of an error's code.
 func readsCode(expr ast.Expr) bool {
 	call, ok := expr.(*ast.CallExpr)
 	if !ok {
@@ -146,7 +145,7 @@ func readsCode(expr ast.Expr) bool {
 	return slices.ContainsFunc(call.Args, readsCode)
 }
 
-// literals returns the texts in an expression, and those that names in it stand for.
+// literals returns the strings in an expression, including those behind names.
 func literals(expr ast.Node, named map[string][]string) []string {
 	var all []string
 	ast.Inspect(expr, func(n ast.Node) bool {
@@ -163,7 +162,7 @@ func literals(expr ast.Node, named map[string][]string) []string {
 	return all
 }
 
-// A literal that has nothing to do with errors decides no code.
+// A literal unrelated to errors does not count as a handled code.
 func TestOnlyComparisonsHandleCodes(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
 const spelled = "Spelled"

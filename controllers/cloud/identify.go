@@ -18,14 +18,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// identity is whose the credentials are.
+// identity is the identity of the credentials.
 type identity struct {
 	account, arn string
-	stated       bool // by the provider: there was nobody to ask
+	stated       bool // as declared by the provider, without STS
 }
 
-// whoIs asks STS whose the credentials are. Where there is none it takes the provider's word for it, and looks whether
-// the services that there are take the credentials.
+// whoIs returns the identity of the credentials from STS. Without STS it uses the provider's declared account, and
+// checks that the available services accept the credentials.
 func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg aws.Config) (identity, error) {
 	if services.Offers(sts.ServiceID) {
 		who, err := sts.NewFromConfig(services.at(cfg, sts.ServiceID)).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
@@ -48,15 +48,15 @@ func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg 
 	return identity{account: p.Spec.AccountID, stated: true}, nil
 }
 
-// explainIdentity says what to do where a server that is not AWS does not know the question. The question has no
-// parameters that could be wrong: MinIO says that its name is.
+// explainIdentity adds advice if a server that is not AWS does not implement GetCallerIdentity. The call has no
+// parameters that could be invalid; MinIO reports an invalid one.
 func explainIdentity(services Services, err error) error {
 	s, endpoint := Session{Services: services}, services.Endpoint(sts.ServiceID)
 	const advice = "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID"
 	switch {
 	case endpoint == "", isDown(err):
 		return Explain(err)
-	case isIllegible(err): // a proxy may have said it: nothing is taken from credentials that worked
+	case isIllegible(err): // it may be a proxy's: working credentials are kept
 		return engine.Wait(v1alpha1.ReasonAccountNotStated, time.Minute, advice, stableText(err), endpoint)
 	case s.Lacks(sts.ServiceID, err), classOf(err) == invalid:
 		return engine.Blocked(v1alpha1.ReasonAccountNotStated, advice, stableText(err), endpoint)
@@ -64,13 +64,13 @@ func explainIdentity(services Services, err error) error {
 	return Explain(err)
 }
 
-// isDown reports whether the server, or one in front of it, says that it cannot answer now.
+// isDown reports whether the server, or a proxy, reports that it is unavailable.
 func isDown(err error) bool {
 	answer, ok := errors.AsType[*awshttp.ResponseError](err)
 	return ok && answer.HTTPStatusCode() >= http.StatusInternalServerError && answer.HTTPStatusCode() != http.StatusNotImplemented
 }
 
-// probes are calls that change nothing, and for which the server must know the credentials. Sweeps make the same.
+// probes are read-only calls that need valid credentials. Sweeps make the same calls.
 var probes = []struct {
 	service string
 	list    func(context.Context, aws.Config) error
@@ -89,7 +89,7 @@ var probes = []struct {
 	}},
 }
 
-// String says who the session is, as people read it.
+// String returns the session's identity for people.
 func (s *Session) String() string {
 	if s.Stated {
 		return fmt.Sprintf("the credentials are taken by %s; they are of account %s by the word of accountID alone, for there is no STS", s.Services.list(), s.AccountID)

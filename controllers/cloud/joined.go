@@ -10,17 +10,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// joinedTimeout bounds one read, however many callers wait for it.
+// joinedTimeout bounds one read, which is shared by several callers.
 const joinedTimeout = 30 * time.Second
 
-// Joined reads past every cache, and has callers who ask for the same object at the same time share a read. A read
-// answers only those who asked before it was sent, so that it tells each of them what was true after they asked.
+// Joined reads past every cache, and lets concurrent callers for the same object share a read. A read serves only
+// callers that arrived before it was sent, so each sees the state after its call.
 type Joined struct {
 	client.Reader
 
 	mu   sync.Mutex
-	next map[joinedKey]*joinedRead // that is not sent yet
-	sent map[joinedKey]bool        // one is under way
+	next map[joinedKey]*joinedRead // not sent yet
+	sent map[joinedKey]bool        // reads in flight
 }
 
 // NewJoined returns a Joined that reads from r.
@@ -64,7 +64,7 @@ func (j *Joined) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	return r.err
 }
 
-// send sends the next read, and the one after it when that has been answered. The lock is held.
+// send sends the next read, and the following one after it. The caller holds the lock.
 func (j *Joined) send(k joinedKey) {
 	r := j.next[k]
 	if r == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// slowReader counts the reads; each takes a second and tells when it was sent.
+// slowReader counts the reads; each takes a second and records when it was sent.
 type slowReader struct {
 	client.Reader
 	mu   sync.Mutex
@@ -36,8 +36,8 @@ func (s *slowReader) Get(_ context.Context, _ client.ObjectKey, obj client.Objec
 
 var errNone = errors.New("none")
 
-// answers has every read fail with err from now on, errNone for none, and returns with what they do; nil changes
-// nothing.
+// answers makes every read fail with err from now on, errNone for no error; nil changes nothing. It returns the current
+// error.
 func (s *slowReader) answers(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,27 +15,27 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// ResultThrottled is the result of calls that AWS refused because there were too many.
+// ResultThrottled is the result of calls that AWS throttled.
 const ResultThrottled = "throttled"
 
-// Results of calls, beside the classes of errors.
+// Results of calls, in addition to the error classes.
 const (
 	resultOK       = "ok"
 	resultNoAnswer = "no_answer"
 )
 
-// classNames are the results that stand for classes of errors. The codes themselves are in no metric: a service may
-// make up any number of them.
+// classNames are the metric values of error classes. Codes are not in any metric: a service may return any number of
+// them.
 var classNames = map[errorClass]string{
 	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", badCredentials: "rejected",
 	regionOff: "rejected", clock: "rejected", unverified: "rejected", notReady: "denied", lacking: "invalid",
 	invalid: "invalid", quota: "quota",
 }
 
-// mostCalls is about as many operations as the policies in docs/iam allow, each with every result.
+// mostCalls is about as many operations as the policies in docs/iam allow, times the number of results.
 const mostCalls = 1000
 
-// mostServices is how many services the code calls, which is how many of their SDKs go.mod requires.
+// mostServices is how many services the code calls: as many as there are service SDKs in go.mod.
 const mostServices = 15
 
 var calls = func() *prometheus.CounterVec {
@@ -51,7 +51,7 @@ var calls = func() *prometheus.CounterVec {
 	}))
 }()
 
-// countCalls counts every attempt of every call that is made through an aws.Config of ours.
+// countCalls counts every attempt of every call made through one of our aws.Configs.
 func countCalls(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("PorticoCountCalls",
 		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {

@@ -17,11 +17,11 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// world plays STS and SQS: the first takes the credentials in some regions, the second nowhere.
+// world fakes STS and SQS: STS accepts the credentials in some regions, SQS nowhere.
 type world struct {
-	refused []string // regions in which STS does not take the credentials
-	silent  string   // a region whose STS does not answer
-	code    string   // what SQS answers
+	refused []string // regions in which STS rejects the credentials
+	silent  string   // a region whose STS does not respond
+	code    string   // SQS's error code
 	asked   atomic.Int64
 }
 
@@ -46,8 +46,8 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_, _ = out.Write([]byte(body))
 }
 
-// A refusal in a region that accounts have to enable says so if that is what it is: STS refuses the credentials there,
-// and takes them in the provider's region.
+// A rejection in an opt-in region is reported as a disabled region if STS rejects the credentials there, and accepts
+// them in the provider's region.
 func TestARegionThatIsOffIsToldFromABadKey(t *testing.T) {
 	const off = "The region eu-south-1 is not enabled in account 111122223333: ask a platform admin to enable it in AWS, or choose another region, while nothing is created"
 	for name, row := range map[string]struct {
@@ -102,8 +102,7 @@ func TestRegionsThatAccountsEnable(t *testing.T) {
 	}
 }
 
-// ElasticMQ puts a code of its own into the header that SQS keeps for older clients; the SDK's type still says what it
-// is.
+// ElasticMQ puts its own code into the header that SQS keeps for older clients; the SDK's error type is still right.
 func TestTheTypeOfAnErrorCountsToo(t *testing.T) {
 	gone := &smithy.OperationError{ServiceID: "SQS", OperationName: "GetQueueUrl", Err: &sqstypes.QueueDoesNotExist{ErrorCodeOverride: aws.String("org.elasticmq.QueueGone;Sender")}}
 	if Code(gone) != "org.elasticmq.QueueGone" || !IsNotFound(gone) || !HasCode(gone, "QueueDoesNotExist") || HasCode(gone, "QueueNameExists") {

@@ -13,12 +13,13 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// The ownership tags. They go into the call that creates a resource, so that no resource of ours is ever without.
+// The ownership tags. They are part of the call that creates a resource, so that none of our resources is ever without
+// them.
 const (
 	tagPrefix  = "portico.dev/"
 	TagCluster = tagPrefix + "cluster"
 	TagKind    = tagPrefix + "kind"
-	// TagNamespace names the namespace that may use a resource of the account.
+	// TagNamespace names the namespace that can use a resource of the account.
 	TagNamespace    = tagPrefix + "namespace"
 	tagNamespaceUID = tagPrefix + "namespace-uid"
 	TagName         = tagPrefix + "name"
@@ -26,26 +27,26 @@ const (
 	TagUID = tagPrefix + "uid"
 	// TagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
 	TagAdopt = tagPrefix + "adopt"
-	// TagBucketPrefix is on sessions only: see BucketPrefix.
+	// TagBucketPrefix is a session tag only: see BucketPrefix.
 	TagBucketPrefix = tagPrefix + "bucket-prefix"
 )
 
-// Identity is what makes an object's resources recognisable in AWS.
+// Identity identifies an object's resources in AWS.
 type Identity struct {
-	Cluster      string // the UID of kube-system, or what --cluster-id says
+	Cluster      string // the UID of kube-system, or the value of --cluster-id
 	Kind         string
 	NamespaceUID string
-	// FormerNamespaceUIDs are those of the namespace in clusters that are lost, as an admin has said: what carries one
-	// of them is taken back.
+	// FormerNamespaceUIDs are the UIDs of the namespace in lost clusters, as declared by an admin: resources with one
+	// of them are adopted.
 	FormerNamespaceUIDs []string
 }
 
-// formerUIDs reads what an admin has said that a namespace was; nil if nothing.
+// formerUIDs returns the former UIDs that an admin has declared for a namespace; nil if none.
 func formerUIDs(ns metav1.Object) []string {
 	return strings.FieldsFunc(ns.GetAnnotations()[v1alpha1.AnnotationFormerUID], func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// isNamespace reports whether a mark is of obj's namespace, in this cluster or in one that is lost.
+// isNamespace reports whether uid is that of obj's namespace, in this cluster or in a lost one.
 func (id Identity) isNamespace(uid string) bool {
 	return uid == id.NamespaceUID || slices.Contains(id.FormerNamespaceUIDs, uid)
 }
@@ -62,8 +63,7 @@ func (id Identity) OwnershipTags(obj client.Object) map[string]string {
 	}
 }
 
-// SearchTags returns the values of the ownership tags by which what is obj's is found: of the namespace's UID, all that
-// count.
+// SearchTags returns the ownership tags that find obj's resources; for the namespace's UID all accepted values.
 func (id Identity) SearchTags(obj client.Object) map[string][]string {
 	all := map[string][]string{}
 	for key, value := range id.OwnershipTags(obj) {
@@ -73,14 +73,13 @@ func (id Identity) SearchTags(obj client.Object) map[string][]string {
 	return all
 }
 
-// NamespaceTags returns the values of the ownership tags by which all that the namespace has in AWS is found, and what
-// it had in clusters that are lost.
+// NamespaceTags returns the ownership tags that find everything the namespace has in AWS, also from lost clusters.
 func (id Identity) NamespaceTags() map[string][]string {
 	return map[string][]string{TagCluster: {id.Cluster}, tagNamespaceUID: append([]string{id.NamespaceUID}, id.FormerNamespaceUIDs...)}
 }
 
-// Owner reads ownership off tags. A namespace counts by its UID: a name that was given to another team inherits
-// nothing. What carries a UID that the namespace had in a lost cluster is of an earlier life.
+// Owner returns the owner according to tags. A namespace is identified by its UID: a new namespace of the same name
+// inherits nothing. Resources with a UID from a lost cluster belong to an earlier object.
 func (id Identity) Owner(obj client.Object, tags map[string]string) external.Owner {
 	marks := id.OwnershipTags(obj)
 	ours := tags[TagUID] == marks[TagUID] && tags[tagNamespaceUID] == id.NamespaceUID
@@ -99,9 +98,8 @@ func (id Identity) Owner(obj client.Object, tags map[string]string) external.Own
 	return external.Earlier
 }
 
-// notOurs returns Offered for a resource that is offered to obj, else Foreign. To be taken over it must not carry
-// another object's marks: whoever has it must let go of it first. To be looked at it need only be shared with the
-// namespace.
+// notOurs returns Offered for a resource that is offered to obj, else Foreign. To be adopted it must not carry another
+// object's tags: its owner must release it first. To be observed it need only be shared with the namespace.
 func (id Identity) notOurs(obj client.Object, tags map[string]string) external.Owner {
 	looks, ok := obj.(external.Object)
 	if isOffered(obj, tags) || (ok && external.ObserveOnly(looks) && id.SharedWith(obj, tags)) {
@@ -114,9 +112,10 @@ func isOffered(obj client.Object, tags map[string]string) bool {
 	return tags[TagUID] == "" && tags[TagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName()
 }
 
-// SharedWith reports whether somebody with access to AWS lets obj's namespace use what carries these tags and is not
-// obj's own: it names the namespace, or is offered to obj. Marks of the cluster and of the namespace's UID, which are
-// on all that Portico made and on copies of it, count where they are: those of another life are no consent.
+// SharedWith reports whether somebody with access to AWS lets obj's namespace use a resource with these tags that is
+// not obj's own: the tags name the namespace, or offer it to obj. Tags of the cluster and of the namespace's UID, which
+// Portico's resources and their copies carry, must match if they are present: those of another cluster or UID are no
+// consent.
 func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
 	if cluster, marked := tags[TagCluster]; marked && cluster != id.Cluster {
 		return false
@@ -130,30 +129,29 @@ func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
 // LongestBucketName is S3's limit for a bucket name, in characters.
 const LongestBucketName = 63
 
-// prefixDigits is how many hexadecimal digits of a hash a bucket prefix has: 64 bits, so that nobody who may choose the
-// name of a namespace finds one with another's prefix.
+// prefixDigits is the number of hexadecimal digits of a hash in a bucket prefix: 64 bits, so that somebody who can
+// choose a namespace's name cannot find one with the prefix of another.
 const prefixDigits = 16
 
-// BucketPrefix returns what the names of a namespace's buckets begin with, if Portico picks them, and a hyphen follows.
-// Policies go by it: IAM's * crosses hyphens, so that the namespace's name alone would let pay act on the buckets of
-// pay-roll. It begins with 0, for the policy of chosen names to tell it from the name of a namespace, and is the same
-// in a cluster that takes the place of a lost one.
+// BucketPrefix returns the prefix of the bucket names that Portico generates for a namespace; a hyphen follows. IAM
+// policies rely on it: IAM's * matches hyphens, so the namespace's name alone would let pay access the buckets of
+// pay-roll. It begins with 0, so that policies for chosen names can distinguish it from a namespace's name, and is the
+// same in a cluster that replaces a lost one.
 func BucketPrefix(cluster, namespace string) string {
 	sum := sha256.Sum256([]byte(cluster + "/" + namespace))
 	return "0" + hex.EncodeToString(sum[:])[:prefixDigits]
 }
 
-// GeneratedBucketName returns the name of obj's bucket, if it leaves the choice to us:
-// <prefix>-<namespace>-<name>-<hash>, at most limit long. The prefix is always whole, and stands first: nowhere else
-// could it not be part of another namespace's name.
+// GeneratedBucketName returns the generated bucket name of obj: <prefix>-<namespace>-<name>-<hash>, at most limit
+// characters. The prefix is never shortened, and comes first: anywhere else it could be part of another namespace's
+// name.
 func (id Identity) GeneratedBucketName(obj metav1.Object, limit int) string {
 	prefix := BucketPrefix(id.Cluster, obj.GetNamespace()) + "-"
 	return prefix + id.GeneratedName(obj, limit-len(prefix))
 }
 
-// GeneratedName returns the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of
-// lower-case letters, digits and hyphens, at most limit long. The hash keeps apart what shortening, or another cluster,
-// would make equal.
+// GeneratedName returns the generated AWS name of obj: <namespace>-<name>-<hash>, of lower-case letters, digits and
+// hyphens, at most limit characters. The hash keeps names distinct after shortening, and between clusters.
 func (id Identity) GeneratedName(obj metav1.Object, limit int) string {
 	sum := sha256.Sum256([]byte(id.Cluster + "/" + obj.GetNamespace() + "/" + obj.GetName()))
 	hash := hex.EncodeToString(sum[:4])

@@ -14,32 +14,32 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Rates are calls a second, by service ID as the SDK has it, that Portico makes at most to one service of one account
-// in one region. They leave room below AWS's own limits, as far as those are published: EC2 refills 20 describing calls
-// a second (API request throttling), S3 takes 3,500 writing requests a second on objects and far fewer on buckets, and
-// Route 53 takes five requests a second of a whole account, and the tagging API fifteen.
+// Rates are Portico's maximum calls a second, by the SDK's service ID, to one service of one account in one region.
+// They leave room below AWS's published limits: EC2 refills 20 describing calls a second (API request throttling), S3
+// accepts 3,500 writing requests a second on objects and far fewer on buckets, Route 53 accepts five requests a second
+// per account, and the tagging API fifteen.
 type Rates map[string]float64
 
-// DefaultRates hold where a deployment says nothing else; the empty name is for every other service.
+// DefaultRates returns the default rates; the empty name applies to every other service.
 func DefaultRates() Rates {
 	return Rates{"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, route53: 4, "ACM": 5, "IAM": 10, "Resource Groups Tagging API": 10, "": 20}
 }
 
-// route53 has one endpoint for all regions, and one limit.
+// route53 is the service with one endpoint, and one limit, for all regions.
 const route53 = "Route 53"
 
 const (
-	bursts        = 2           // seconds of calls that may be made at once after a pause
-	slowest       = 10          // throttling lowers a rate to no less than one part in so many
-	recovery      = 20          // the part of its rate that a limiter regains each second
+	bursts        = 2           // seconds' worth of calls that can be made at once after a pause
+	slowest       = 10          // throttling lowers a rate to no less than this fraction
+	recovery      = 20          // a limiter regains this fraction of its rate each second
 	window        = time.Second // in which throttled calls are counted
 	throttledFor  = 5 * time.Minute
-	routineShare  = 2 // routine work gets one part in so many; the rest is kept for what users wait for
-	enoughToJudge = 4 // calls in a window; fewer say nothing about a rate
-	noBurstUpTo   = 5 // calls a second: a rate up to this has no bursts, so that no second sees more than one call above it
+	routineShare  = 2 // routine work gets this fraction; the rest is kept for users' work
+	enoughToJudge = 4 // calls in a window; fewer are not significant
+	noBurstUpTo   = 5 // calls a second: up to this rate there are no bursts: at most one call a second too many
 )
 
-// Limiters keeps one limiter for each account, region and service. Safe for concurrent use.
+// Limiters holds one limiter for each account, region and service. Safe for concurrent use.
 type Limiters struct {
 	Rates Rates
 	Now   func() time.Time
@@ -68,7 +68,7 @@ func (l *Limiters) of(key limiterKey) *limiter {
 	return one
 }
 
-// Throttled names the services and regions of an account that AWS has throttled lately, sorted.
+// Throttled returns the services and regions of an account that AWS has throttled recently, sorted.
 func (l *Limiters) Throttled(account string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +82,8 @@ func (l *Limiters) Throttled(account string) []string {
 	return all
 }
 
-// limiter limits the rate of calls to one service, in which teams take turns. Routine work is limited to a share of the
-// rate, so that the rest is there for what users wait for. Throttling lowers the rate, and quiet raises it again.
+// limiter limits the rate of calls to one service; teams take turns. Routine work is limited to a share of the rate,
+// the rest is for users' work. Throttling lowers the rate, and quiet raises it again.
 type limiter struct {
 	most         rate.Limit
 	all, routine *turns
@@ -105,7 +105,7 @@ func newLimiter(most rate.Limit, now time.Time) *limiter {
 	}
 }
 
-// wait returns when it is the turn of the team's that ctx names.
+// wait returns when it is the turn of ctx's team.
 func (l *limiter) wait(ctx context.Context) error {
 	if engine.IsRoutine(ctx) {
 		if err := l.routine.wait(ctx); err != nil {
@@ -115,8 +115,8 @@ func (l *limiter) wait(ctx context.Context) error {
 	return l.all.wait(ctx)
 }
 
-// answered counts a call's answer and, once a window, sets the rate again: down by half the part of calls that were
-// throttled, up by a fixed part.
+// answered counts a call's response and adjusts the rate once per window: down by half the fraction of throttled calls,
+// up by a fixed step.
 func (l *limiter) answered(throttled bool, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *limiter) answered(throttled bool, now time.Time) {
 	part := float64(l.throttled) / float64(l.calls)
 	quiet := now.Sub(l.since).Seconds() / recovery
 	if l.throttled > 0 {
-		quiet = min(quiet, window.Seconds()/recovery) // time without calls says nothing about what AWS would have taken
+		quiet = min(quiet, window.Seconds()/recovery) // a time without calls does not show what AWS would accept
 	}
 	limit := float64(l.all.Limit())*(1-part/2) + float64(l.most)*min(quiet, 1)
 	limit = min(float64(l.most), max(limit, float64(l.most)/slowest))

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// waits tells how long n calls wait for their turns, one after the other.
+// waits returns how long n calls wait for their turns, one after the other.
 func waits(t *testing.T, l *limiter, ctx context.Context, n int) time.Duration { //nolint:revive // the context is what is tested
 	t.Helper()
 	start := time.Now()
@@ -42,14 +42,14 @@ func TestRoutineWorkLeavesRoomForUsers(t *testing.T) {
 		p := newLimiter(10, time.Now())
 		routine, stop := context.WithCancel(engine.WithRoutine(t.Context(), true))
 		var calls atomic.Int64
-		for range 5 { // more than it may have
+		for range 5 { // more than its burst
 			go func() {
 				for ok := true; ok; ok = p.wait(routine) == nil {
 					calls.Add(1)
 				}
 			}()
 		}
-		time.Sleep(time.Minute) // it has used up what it may
+		time.Sleep(time.Minute) // its credit is used up
 		if n := calls.Load(); n < 300 || n > 320 {
 			t.Errorf("routine work made %d calls in a minute, want half of 600, and its burst", n)
 		}

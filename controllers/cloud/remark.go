@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// LostMarks returns the ownership tags that obj gives, if tags lack some and hold none that is another's; else nil.
-// What carries a mark of another object, cluster or life is somebody else's, or on offer.
+// LostMarks returns the ownership tags of obj if tags lack some of them and have none of another owner; else nil. A
+// resource with a tag of another object, cluster or UID is foreign or offered.
 func (id Identity) LostMarks(obj client.Object, tags map[string]string) map[string]string {
 	marks, left := id.OwnershipTags(obj), OwnershipTagKeys(tags)
 	for _, key := range left {
@@ -24,8 +24,8 @@ func (id Identity) LostMarks(obj client.Object, tags map[string]string) map[stri
 	return marks
 }
 
-// Command returns a line for a shell that makes a call with the AWS command line, in the session's region and where the
-// service is, whose ID is the SDK's.
+// Command returns a shell command that makes a call with the AWS CLI, in the session's region and at the service's
+// endpoint. service is the SDK's service ID.
 func (s *Session) Command(service string, words ...string) string {
 	line := append([]string{"aws"}, words...)
 	line = append(line, "--region", s.Config.Region)
@@ -38,10 +38,10 @@ func (s *Session) Command(service string, words ...string) string {
 	return strings.Join(line, " ")
 }
 
-// plain are the words that no shell changes.
+// plain matches words that need no quoting in a shell.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
 
-// quoted returns the word as a POSIX shell has to read it.
+// quoted returns the word quoted for a POSIX shell.
 func quoted(word string) string {
 	if plain.MatchString(word) {
 		return word
@@ -49,10 +49,10 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// TagText returns tags as JSON, in the form that most commands take: a list of keys and values, sorted.
+// TagText returns tags as JSON in the form that most commands accept: a sorted list of keys and values.
 func TagText(tags map[string]string) string {
 	type pair struct{ Key, Value string }
 	list := TagList(tags, func(key, value *string) pair { return pair{*key, *value} })
-	text, _ := json.Marshal(list) // texts do not fail
+	text, _ := json.Marshal(list) // strings cannot fail
 	return string(text)
 }

@@ -43,7 +43,7 @@ func TestWhatMarksAreLost(t *testing.T) {
 	}
 }
 
-// The shell gives the command exactly the words that were meant.
+// The shell passes exactly the intended words to the command.
 func TestACommandSurvivesTheShell(t *testing.T) {
 	s := &Session{Config: aws.Config{Region: "eu-west-1"}, Services: Services{Own: map[string]string{"SQS": "http://127.0.0.1:4566"}}}
 	tags := TagText(map[string]string{"it's": `"quoted" $HOME \`, "a": "two  words;&\n"})

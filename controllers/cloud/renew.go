@@ -9,8 +9,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Credentials of a role are renewed before they end: 1 to 5 minutes, and not all at once. AWS's clock is not ours, and
-// a call takes time.
+// Role credentials are renewed 1 to 5 minutes before they expire, and not all at once. AWS's clock differs from ours,
+// and a call takes time.
 const (
 	renewBefore = 5 * time.Minute
 	renewJitter = 0.8
@@ -20,11 +20,11 @@ func renewEarly(o *aws.CredentialsCacheOptions) {
 	o.ExpiryWindow, o.ExpiryWindowJitterFrac = renewBefore, renewJitter
 }
 
-// sessionEnded are the codes by which AWS says that the credentials of a role have ended. EC2 says RequestExpired of
-// calls, too, that are too old: the second try tells.
+// sessionEnded are the codes for expired role credentials. EC2 also returns RequestExpired for calls that are too old:
+// the retry shows which it was.
 var sessionEnded = map[string]struct{}{"ExpiredToken": {}, "ExpiredTokenException": {}, "RequestExpired": {}}
 
-// withSession returns cfg with credentials that are got from the provider as often as it takes.
+// withSession returns cfg with credentials that are renewed from the provider as needed.
 func withSession(cfg aws.Config, provider aws.CredentialsProvider) aws.Config {
 	cache := aws.NewCredentialsCache(provider, renewEarly)
 	cfg.Credentials = cache
@@ -32,11 +32,11 @@ func withSession(cfg aws.Config, provider aws.CredentialsProvider) aws.Config {
 	return cfg
 }
 
-// renewWhenEnded forgets credentials that AWS says have ended, whatever their time: the SDK's next try of the same call
-// gets new ones.
+// renewWhenEnded invalidates cached credentials that AWS reports as expired, whatever their expiry time: the SDK's
+// retry of the call gets new ones.
 func renewWhenEnded(cache *aws.CredentialsCache) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
-		_, _ = stack.Finalize.Remove(renewID) // that of the role before this one
+		_, _ = stack.Finalize.Remove(renewID) // that of the previous role in the chain
 		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc(renewID,
 			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 				out, meta, err := next.HandleFinalize(ctx, in)

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// endingSTS is an STS whose sessions are said to last an hour, and end as soon as end is called.
+// endingSTS is an STS whose sessions claim to last an hour, and end as soon as end is called.
 type endingSTS struct {
 	mu      sync.Mutex
 	made    int
@@ -56,7 +56,7 @@ func (e *endingSTS) end(keys ...string) {
 	}
 }
 
-// baseKeys is a SecretReader of keys that last.
+// baseKeys is a SecretReader with permanent keys.
 type baseKeys struct{}
 
 // Version implements SecretReader.
@@ -67,7 +67,7 @@ func (baseKeys) Value(_ context.Context, ref v1alpha1.SecretKeyRef) (string, err
 	return "AKIDBASE" + ref.Key, nil
 }
 
-// chained returns a client that acts by a chain of two roles.
+// chained returns a client that acts through a chain of two roles.
 func chained(t *testing.T, e *endingSTS) *sts.Client {
 	t.Helper()
 	e.ended = map[string]bool{}
@@ -92,7 +92,7 @@ func identify(t *testing.T, c *sts.Client) {
 	}
 }
 
-// AWS may end a session before the time that it told: no call fails for it, whichever role of the chain it was.
+// AWS may end a session before its expiry time: no call fails for it, whatever role of the chain it was.
 func TestASessionThatAWSEndsIsRenewed(t *testing.T) {
 	e := &endingSTS{lasting: time.Hour}
 	c := chained(t, e)
@@ -110,7 +110,7 @@ func TestASessionThatAWSEndsIsRenewed(t *testing.T) {
 	}
 }
 
-// Between one and five minutes before its end a session is renewed.
+// A session is renewed between one and five minutes before its end.
 func TestASessionIsRenewedAheadOfItsEnd(t *testing.T) {
 	for lasting, want := range map[time.Duration]int{50 * time.Second: 4, 6 * time.Minute: 2} {
 		e := &endingSTS{lasting: lasting}
@@ -123,7 +123,7 @@ func TestASessionIsRenewedAheadOfItsEnd(t *testing.T) {
 	}
 }
 
-// Keys that a Secret holds cannot be renewed: that is said.
+// Keys from a Secret cannot be renewed, and the error says so.
 func TestAnExpiredTokenOfASecretIsRejected(t *testing.T) {
 	err := Explain(failed("ExpiredToken", "The security token included in the request is expired"))
 	if !strings.Contains(err.Error(), "ask a platform admin to renew them") {

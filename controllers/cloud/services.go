@@ -21,18 +21,18 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Services says where a provider's services are. The zero value is AWS.
+// Services are the endpoints of a provider's services. The zero value is AWS.
 type Services struct {
-	// All is the endpoint of the services that have none of their own; empty: AWS's.
+	// All is the endpoint of the services without their own; empty: AWS's.
 	All string
-	// Own are those of single services, by service ID as the SDK has it. Without All there are no other services.
+	// Own has the endpoints of single services, by the SDK's service ID. Without All there are no other services.
 	Own map[string]string
 }
 
-// s3Control is the ID of the service that tags buckets beside S3, at the same endpoint.
+// s3Control is the ID of the service that tags buckets in addition to S3, at the same endpoint.
 const s3Control = "S3 Control"
 
-// Stated reports whether the account of such a provider is taken on trust: it has no STS.
+// Stated reports whether the account of such a provider is taken from its spec, because it has no STS.
 func Stated(spec *v1alpha1.AWSProviderSpec) bool { return !servicesOf(spec).Offers(sts.ServiceID) }
 
 func servicesOf(spec *v1alpha1.AWSProviderSpec) Services {
@@ -47,7 +47,7 @@ func servicesOf(spec *v1alpha1.AWSProviderSpec) Services {
 	return s
 }
 
-// Endpoint returns where a service is; empty: at AWS, or nowhere. See Offers.
+// Endpoint returns the endpoint of a service; empty: AWS's, or none. See Offers.
 func (s Services) Endpoint(service string) string {
 	if own := s.Own[service]; own != "" {
 		return own
@@ -55,12 +55,12 @@ func (s Services) Endpoint(service string) string {
 	return s.All
 }
 
-// Offers reports whether there is such a service.
+// Offers reports whether the provider has the service.
 func (s Services) Offers(service string) bool {
 	return s.All != "" || len(s.Own) == 0 || s.Own[service] != ""
 }
 
-// at returns cfg for the clients of one service.
+// at returns cfg for clients of one service.
 func (s Services) at(cfg aws.Config, service string) aws.Config {
 	if endpoint := s.Endpoint(service); endpoint != "" {
 		cfg = cfg.Copy()
@@ -70,16 +70,15 @@ func (s Services) at(cfg aws.Config, service string) aws.Config {
 	return cfg
 }
 
-// fixedEndpoint is what the SDK asks before the operator's environment, which may name other endpoints.
+// fixedEndpoint overrides endpoints in the operator's environment.
 type fixedEndpoint string
 
-// GetServiceBaseEndpoint returns the endpoint for every service: the SDK looks for this method.
+// GetServiceBaseEndpoint returns the endpoint for every service; the SDK looks for this method.
 func (f fixedEndpoint) GetServiceBaseEndpoint(context.Context, string) (string, bool, error) {
 	return string(f), true, nil
 }
 
-// onlyOffered refuses calls of services that the provider does not have: without an endpoint the SDK would make them at
-// AWS.
+// onlyOffered refuses calls of services that the provider does not have: without an endpoint the SDK would call AWS.
 func (s Services) onlyOffered(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoOnlyOffered",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -91,13 +90,13 @@ func (s Services) onlyOffered(stack *middleware.Stack) error {
 		}), middleware.After)
 }
 
-// list names the services that have endpoints of their own.
+// list names the services with their own endpoints.
 func (s Services) list() string {
 	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(s.Own)), func(service string) bool { return service == s3Control }), ", ")
 }
 
-// Lacks reports whether err says that there is no such service, or that the server at its endpoint does not know the
-// call. AWS knows them all.
+// Lacks reports whether err means that the provider does not have the service, or that the server at its endpoint does
+// not implement the call. AWS implements them all.
 func (s *Session) Lacks(service string, err error) bool {
 	switch {
 	case err == nil:
@@ -114,5 +113,5 @@ func (s *Session) Lacks(service string, err error) bool {
 	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, answer.HTTPStatusCode())
 }
 
-// ConfigFor returns the configuration for the clients of one service, by its ID as the SDK has it.
+// ConfigFor returns the configuration for clients of one service, by the SDK's service ID.
 func (s *Session) ConfigFor(service string) aws.Config { return s.Services.at(s.Config, service) }

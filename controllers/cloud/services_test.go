@@ -19,18 +19,18 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// stub is a server that is not AWS: it lists nothing, has no STS, and tells what it was asked.
+// stub is a server that is not AWS: it lists nothing, has no STS, and records its requests.
 type stub struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string
-	says  string // an error code that it answers with; empty: none
-	// sts is the body of its answer about the caller, and status that of HTTP; 0: 400.
+	says  string // the error code it returns; empty: none
+	// sts is the body of its response to GetCallerIdentity, and status its HTTP status; 0: 400.
 	sts    string
 	status int
 }
 
-// errorBody returns an error in the words of STS.
+// errorBody returns an error in the format of STS.
 func errorBody(code, message string) string {
 	return `<ErrorResponse><Error><Code>` + code + `</Code><Message>` + message + `</Message></Error></ErrorResponse>`
 }
@@ -68,7 +68,7 @@ func newStub(t *testing.T) *stub {
 	return s
 }
 
-// heard returns what was asked since the last time.
+// heard returns the requests since the last call.
 func (s *stub) heard() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *stub) heard() []string {
 	return all
 }
 
-// withoutSTS returns sessions and a provider of buckets at one server and of queues at another.
+// withoutSTS returns sessions and a provider with buckets at one server and queues at another.
 func withoutSTS(t *testing.T) (sessions *Sessions, p *v1alpha1.AWSProvider, buckets, queues *stub) {
 	t.Helper()
 	sessions, p = sessionsOver(t, &stsServer{})
@@ -86,7 +86,7 @@ func withoutSTS(t *testing.T) (sessions *Sessions, p *v1alpha1.AWSProvider, buck
 	p.Spec.Endpoints = &v1alpha1.ServiceEndpoints{S3: buckets.URL, SQS: queues.URL}
 	sessions.Endpoints = Endpoints{buckets.URL, queues.URL}
 	sessions.client = sessions.client.WithTransportOptions(func(tr *http.Transport) {
-		tr.DialTLSContext = func(context.Context, string, string) (net.Conn, error) { // whatever is https is AWS
+		tr.DialTLSContext = func(context.Context, string, string) (net.Conn, error) { // every https address is AWS
 			t.Error("AWS was called")
 			return nil, net.ErrClosed
 		}
@@ -94,7 +94,7 @@ func withoutSTS(t *testing.T) (sessions *Sessions, p *v1alpha1.AWSProvider, buck
 	return sessions, p, buckets, queues
 }
 
-// Without STS the account is stated, and the credentials are tried where they are used.
+// Without STS the account is taken from the spec, and the credentials are tried at the services.
 func TestWithoutSTSTheServicesTellWhetherTheCredentialsWork(t *testing.T) {
 	sessions, p, buckets, queues := withoutSTS(t)
 	session, err := sessions.Verify(t.Context(), p)
@@ -135,7 +135,7 @@ func TestWithoutSTSTheAccountMustBeStated(t *testing.T) {
 	}
 }
 
-// A server that has no STS, and is said to have one, is told from AWS that refuses.
+// A server without STS, although one is configured, is distinguished from a rejection by AWS.
 func TestAnEndpointWithoutSTSIsNamed(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha1.AWSProviderSpec, string){
 		"endpoint":      func(s *v1alpha1.AWSProviderSpec, url string) { s.Endpoint, s.Endpoints = url, nil },
@@ -160,8 +160,8 @@ func TestAnEndpointWithoutSTSIsNamed(t *testing.T) {
 	}
 }
 
-// A proxy in front of a server that is away speaks as no AWS does. That passes, and takes nothing from a session that
-// works.
+// A proxy in front of an unavailable server responds as no AWS service does. That is transient, and does not drop a
+// working session.
 func TestAProxysAnswerTakesNothingFromASession(t *testing.T) {
 	for _, status := range []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusNotFound} {
 		sessions, p, buckets, _ := withoutSTS(t)
@@ -177,7 +177,7 @@ func TestAProxysAnswerTakesNothingFromASession(t *testing.T) {
 	}
 }
 
-// What has no endpoint is not called, neither at AWS nor at another service's endpoint.
+// A service without an endpoint is not called, neither at AWS nor at another service's endpoint.
 func TestAServiceThatIsNotNamedIsNotCalled(t *testing.T) {
 	sessions, p, buckets, queues := withoutSTS(t)
 	session, err := sessions.For(t.Context(), p, "")
@@ -201,7 +201,7 @@ func TestAServiceThatIsNotNamedIsNotCalled(t *testing.T) {
 	}
 }
 
-// An endpoint of one service's own wins over endpoint, and over the environment of the operator.
+// A service's own endpoint wins over endpoint, and over the operator's environment.
 func TestAServicesOwnEndpointWins(t *testing.T) {
 	for _, env := range []string{"", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS"} {
 		sessions, p, buckets, queues := withoutSTS(t)
@@ -229,7 +229,7 @@ func TestAServicesOwnEndpointWins(t *testing.T) {
 	}
 }
 
-// Each endpoint must be allowed before anything is sent, and the message names its field.
+// Each endpoint must be allowed before anything is sent to it, and the message names its field.
 func TestEveryEndpointMustBeAllowed(t *testing.T) {
 	for field, set := range map[string]func(*v1alpha1.AWSProviderSpec){
 		"endpoint":      func(s *v1alpha1.AWSProviderSpec) { s.Endpoint = "https://thief.example" },

@@ -1,4 +1,4 @@
-// Package cloud faces AWS: sessions, error classes, ownership, calls counted.
+// Package cloud connects to AWS: sessions, error classes, ownership tags, rate limits and metrics of calls.
 package cloud
 
 import (
@@ -23,23 +23,23 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Session is a verified way into one account and region, for one namespace.
+// Session is a verified connection to one account and region, for one namespace.
 type Session struct {
 	Config    aws.Config
 	AccountID string
 	Partition string // aws, aws-cn, aws-us-gov; from the caller's ARN, never assumed
 	CallerARN string
 	Services  Services
-	// Stated says that AccountID is the provider's word, for there is no STS to ask.
+	// Stated means that AccountID is taken from the provider's spec, because it has no STS.
 	Stated   bool
-	Provider string // its name
+	Provider string // name of the AWSProvider
 	Rules    v1alpha1.AWSRules
 	Identity Identity
-	// Team that the namespace belongs to; nil: none.
+	// Team of the namespace; nil: none.
 	Team *v1alpha1.Team
-	// CredentialsVersion tells versions of the provider's Secrets apart; empty if it names none.
+	// CredentialsVersion identifies the version of the provider's Secrets; empty if it names none.
 	CredentialsVersion string
-	// ProviderGeneration of the spec that the session was made from.
+	// ProviderGeneration is the generation of the spec that the session was made from.
 	ProviderGeneration int64
 
 	limiters *Limiters
@@ -47,15 +47,15 @@ type Session struct {
 	listings *sharedValues // of its provider
 }
 
-// Sessions makes sessions and keeps them: one per provider state and namespace. Safe for concurrent use.
+// Sessions creates and caches sessions: one per provider state and namespace. Safe for concurrent use.
 type Sessions struct {
 	Secrets   SecretReader
 	ClusterID string
-	// TokenFile holds the operator's web identity token (IRSA).
+	// TokenFile is the path of the operator's web identity token (IRSA).
 	TokenFile string
-	// Limiters bounds the calls of all sessions.
+	// Limiters limits the calls of all sessions.
 	Limiters *Limiters
-	// Endpoints are those that providers may name; nil: none but AWS's own.
+	// Endpoints are the endpoints that providers can name; nil: only AWS's.
 	Endpoints Endpoints
 
 	client *awshttp.BuildableClient
@@ -63,10 +63,10 @@ type Sessions struct {
 	mu     sync.Mutex
 	byKey  map[string]*Session
 	listed map[types.UID]*sharedValues // by provider
-	latest map[string]string           // provider and namespace → key, to forget what is out of date
+	latest map[string]string           // provider and namespace → key, to drop outdated sessions
 }
 
-// NewSessions returns an empty cache. All sessions share one pool of connections, and one limiter for each service.
+// NewSessions returns an empty cache. All sessions share one connection pool, and one limiter for each service.
 func NewSessions(secrets SecretReader, clusterID, tokenFile string, limiters *Limiters) *Sessions {
 	return &Sessions{
 		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Limiters: limiters,
@@ -77,13 +77,13 @@ func NewSessions(secrets SecretReader, clusterID, tokenFile string, limiters *Li
 	}
 }
 
-// For returns the session of a provider for a namespace, verified with STS when anything it is made of is new. It does
-// not judge the account: see CheckAccount.
+// For returns the session of a provider for a namespace. It verifies it with STS if any of its inputs is new. It does
+// not check the account: see CheckAccount.
 func (s *Sessions) For(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (*Session, error) {
 	return s.get(ctx, p, namespace, false)
 }
 
-// Verify asks STS again even for a known session.
+// Verify calls STS even for a cached session.
 func (s *Sessions) Verify(ctx context.Context, p *v1alpha1.AWSProvider) (*Session, error) {
 	return s.get(ctx, p, "", true)
 }
@@ -112,10 +112,10 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 	return opened, err
 }
 
-// openTimeout bounds the calls to STS that open a session: no single caller's time does, because others wait too.
+// openTimeout bounds the STS calls that open a session, which is shared by several callers.
 const openTimeout = 30 * time.Second
 
-// version returns the state of the provider's Secrets as one text; empty if it names none.
+// version returns the versions of the provider's Secrets as one string; empty if it names none.
 func (s *Sessions) version(ctx context.Context, p *v1alpha1.AWSProvider) (string, error) {
 	var all []string
 	for _, ref := range secretRefs(&p.Spec) {
@@ -129,7 +129,8 @@ func (s *Sessions) version(ctx context.Context, p *v1alpha1.AWSProvider) (string
 	return strings.Join(slices.Compact(all), ","), nil
 }
 
-// key names every input of a session: the provider's spec by UID and generation, its Secrets by version, the namespace.
+// key returns the cache key of a session from all its inputs: the provider's UID and generation, its Secrets' versions,
+// the namespace.
 func (s *Sessions) key(p *v1alpha1.AWSProvider, version, namespace string) (string, error) {
 	text, err := json.Marshal([]any{p.UID, p.Generation, p.Spec, namespace, s.TokenFile, version})
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *Sessions) lookup(key string) *Session {
 	return s.byKey[key]
 }
 
-// refused drops the session if AWS refuses its credentials. What will pass takes nothing from a session that works.
+// refused drops the session if AWS rejects its credentials. Transient errors do not drop a working session.
 func (s *Sessions) refused(key string, err error) {
 	if wait, ok := engine.AsWait(err); !ok || !wait.Stalled {
 		return
@@ -178,7 +179,7 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, n
 	}
 	made.listings = s.listed[p.UID]
 	if known := s.byKey[key]; known != nil && known.AccountID == made.AccountID && known.CallerARN == made.CallerARN {
-		return known, nil // verified again, with all that is shared in it
+		return known, nil // verified again; keeps its shared values
 	}
 	of := string(p.UID) + "/" + namespace
 	delete(s.byKey, s.latest[of])
@@ -186,7 +187,7 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, n
 	return made, nil
 }
 
-// Forget drops every session of a provider that is gone.
+// Forget drops every session of a deleted provider.
 func (s *Sessions) Forget(p *v1alpha1.AWSProvider) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,8 +200,8 @@ func (s *Sessions) Forget(p *v1alpha1.AWSProvider) {
 	delete(s.listed, p.UID)
 }
 
-// withoutSession cuts the session's name off an assumed role's ARN: some sources of credentials make up a new one each
-// time, and it is the same identity.
+// withoutSession returns an assumed role's ARN without the session name: some credential sources generate a new name
+// each time for the same identity.
 func withoutSession(arn string) string {
 	if parts := strings.Split(arn, "/"); strings.Contains(arn, ":assumed-role/") && len(parts) == 3 {
 		return parts[0] + "/" + parts[1]
@@ -220,7 +221,7 @@ func (s *Session) ARN(service, resource string) string {
 	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", s.Partition, service, s.Config.Region, s.AccountID, resource)
 }
 
-// Now returns the time by the operator's clock.
+// Now returns the time of the operator's clock.
 func (s *Session) Now() time.Time { return s.limiters.Now() }
 
 // In returns the session for a region, kind and namespace.

@@ -15,10 +15,10 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// stsServer answers GetCallerIdentity: as an account, with an error code, or not at all while hang is open.
+// stsServer responds to GetCallerIdentity: with an account, with an error code, or not at all while hang is open.
 type stsServer struct {
 	account atomic.Value // string
-	code    atomic.Value // string; "" answers
+	code    atomic.Value // string; "" for success
 	hang    chan struct{}
 	asked   atomic.Int64
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// sharedValues keeps one value of each type and region.
+// sharedValues holds one value of each type and region.
 type sharedValues struct{ values sync.Map }
 
 type sharedKey struct {
@@ -30,30 +30,30 @@ func loadOrBuild[V any](m *sharedValues, region string, build func() V) V {
 	return kept.(V)
 }
 
-// Shared returns the one V of this session and its region, built at the first call: a service's client with its
-// batches, which all objects of the session use together. V must be safe for concurrent use.
+// Shared returns the V of this session and its region, built at the first call: a service's client with its batches,
+// which all objects of the session share. V must be safe for concurrent use.
 func Shared[V any](s *Session, build func() V) V {
 	if s.shared == nil {
-		return build() // a session made by hand, in a test
+		return build() // a session built by a test
 	}
 	return loadOrBuild(s.shared, s.Config.Region, build)
 }
 
-// Listing is the latest complete listing of one type of resource in a provider's account and region, by ARN. It is an
-// old state: good for routine checks that find nothing, never a reason to act.
+// Listing is the latest complete listing of one type of resource in a provider's account and region, by ARN. It may be
+// outdated: routine checks that find nothing to do can use it, but it is never a reason to act.
 type Listing[V any] struct {
-	Now func() time.Time // nil: a listing never grows old, for tests
+	Now func() time.Time // nil: a listing never expires, for tests
 
 	mu  sync.RWMutex
 	all map[string]V
 	at  time.Time
 }
 
-// listingMaxAge is how long a listing answers for: two sweeps at the default interval. If sweeps stop, routine checks
-// must read for themselves again.
+// listingMaxAge is how long a listing is used: two sweeps at the default interval. If sweeps stop, routine checks must
+// read for themselves again.
 const listingMaxAge = 10 * time.Minute
 
-// ListingOf returns the listing of V's that all sessions of the provider share.
+// ListingOf returns the listing of V that all sessions of the provider share.
 func ListingOf[V any](s *Session) *Listing[V] {
 	if s.listings == nil {
 		return &Listing[V]{}
@@ -61,7 +61,7 @@ func ListingOf[V any](s *Session) *Listing[V] {
 	return loadOrBuild(s.listings, s.Config.Region, func() *Listing[V] { return &Listing[V]{Now: s.limiters.Now} })
 }
 
-// Replace makes all the listing and returns its ARNs, sorted. An error of the call that lists forgets it.
+// Replace replaces the listing and returns its ARNs, sorted. If the listing call failed, it drops the listing.
 func (l *Listing[V]) Replace(all map[string]V, err error) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +76,8 @@ func (l *Listing[V]) Replace(all map[string]V, err error) ([]string, error) {
 	return slices.Sorted(maps.Keys(all)), nil
 }
 
-// Get returns the state of the resource with this ARN, for routine work only, and if it is younger than what the
-// object's last live look saw. false says nothing about whether the resource exists.
+// Get returns the state of the resource with this ARN, for routine work only, and only if it is newer than the object's
+// last live observation. false says nothing about whether the resource exists.
 func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -86,8 +86,8 @@ func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	return v, ok && !old && engine.IsRoutine(ctx)
 }
 
-// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds. It
-// is in the share of the rate of who asked first.
+// ShareCall lets concurrent callers with the same key share one call, bounded by timeout and not by a caller's context.
+// It uses the rate share of the first caller.
 func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration, call func(context.Context) (V, error)) (none V, err error) {
 	flight := flights.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)

@@ -13,12 +13,12 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// clocked is an STS whose time is off from ours, and that takes no signature 15 minutes off from its time.
+// clocked is an STS whose time is off from ours, and that rejects signatures more than 15 minutes off.
 type clocked struct {
 	stsServer
 
 	off  time.Duration
-	dumb bool // something on the way takes its Date out
+	dumb bool // a proxy removes its Date header
 }
 
 func (c *clocked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -36,8 +36,8 @@ func (c *clocked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.stsServer.ServeHTTP(w, r)
 }
 
-// The SDK goes by the time that AWS's answers have. Where that does not help, the operator's clock is named, and not
-// its key.
+// The SDK corrects for the time in AWS's responses. Where that does not help, the error blames the operator's clock,
+// not the key.
 func TestAClockThatIsOffIsNamed(t *testing.T) {
 	for name, row := range map[string]struct {
 		server *clocked

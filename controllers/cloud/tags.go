@@ -14,9 +14,9 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Tags returns all the tags that obj is to have. The later of these win: the provider's defaults; those of the
-// namespace's team; its own, but for keys that either forbids; the team's enforced tags; the provider's; and the
-// ownership tags.
+// Tags returns all the tags that obj should have. Later ones win: the provider's defaults; those of the namespace's
+// team; own, except keys that either forbids; the team's enforced tags; the provider's enforced tags; and the ownership
+// tags.
 func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 	all := map[string]string{}
 	own = maps.Clone(own)
@@ -40,7 +40,7 @@ func TagMap[T any](list []T, pair func(T) (key, value *string)) map[string]strin
 	return tags
 }
 
-// TagList returns tags in a service's type, sorted: the order of parameters must not make a repeated call another one.
+// TagList returns tags in a service's type, sorted, so that a repeated call has the same parameters.
 func TagList[T any](tags map[string]string, tag func(key, value *string) T) []T {
 	list := make([]T, 0, len(tags))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
@@ -49,10 +49,10 @@ func TagList[T any](tags map[string]string, tag func(key, value *string) T) []T 
 	return list
 }
 
-// tagPath and a key make the managed path of one tag.
+// tagPath plus a key is the managed path of one tag.
 const tagPath = "tags."
 
-// TagPaths returns the managed paths of obj's tags: one for each, the provider's among them.
+// TagPaths returns the managed paths of obj's tags, one for each, including the provider's.
 func (s *Session) TagPaths(obj client.Object, own v1alpha1.Tags) []string {
 	var paths []string
 	for key := range s.Tags(obj, own) {
@@ -63,13 +63,13 @@ func (s *Session) TagPaths(obj client.Object, own v1alpha1.Tags) []string {
 	return paths
 }
 
-// TagChange is what brings a resource's tags to what its object wants. Tags of others stay.
+// TagChange is the difference between a resource's tags and the wanted ones. Tags of others are kept.
 type TagChange struct {
 	Set    map[string]string // new, or with another value
 	Remove []string          // sorted
 	Why    string
 
-	have map[string]string // before the change; nil: Why stands as it is
+	have map[string]string // tags before the change; nil: Why is fixed
 }
 
 // changes returns the declared paths that Set writes.
@@ -86,7 +86,7 @@ func (c TagChange) changes() []external.Change {
 // Empty reports whether there is nothing to change.
 func (c TagChange) Empty() bool { return len(c.Set) == 0 && len(c.Remove) == 0 }
 
-// describe notes what differs.
+// describe sets Why from the difference.
 func (c TagChange) describe() TagChange {
 	if c.have == nil {
 		return c
@@ -102,12 +102,12 @@ func (c TagChange) describe() TagChange {
 	return c
 }
 
-// marks reports whether the change sets tags of ownership.
+// marks reports whether the change sets ownership tags.
 func (c TagChange) marks() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(c.Set)), func(key string) bool { return strings.HasPrefix(key, tagPrefix) })
 }
 
-// some returns the part of the change that is about these keys.
+// some returns the part of the change for these keys.
 func (c TagChange) some(keys []string) TagChange {
 	part := TagChange{Set: map[string]string{}, Why: c.Why, have: c.have}
 	for _, key := range keys {
@@ -120,8 +120,8 @@ func (c TagChange) some(keys []string) TagChange {
 	return part.describe()
 }
 
-// Action returns the call that brings the whole change about, and can be divided: the tags of ownership are set first,
-// and the offer that was taken is removed with them.
+// Action returns the call that makes the whole change and can be divided: the ownership tags are set first, and the
+// accepted offer is removed with them.
 func (c TagChange) Action(name string, call func(ctx context.Context, change TagChange) error) external.Action {
 	marks, others := []string{}, []string{}
 	for _, key := range slices.Concat(c.Remove, slices.Sorted(maps.Keys(c.Set))) {
@@ -153,14 +153,14 @@ func (c TagChange) divide(name string, call func(context.Context, TagChange) err
 	return action
 }
 
-// TagCalls are the calls by which a service sets and removes tags.
+// TagCalls are a service's calls to set and remove tags.
 type TagCalls struct {
 	SetName, RemoveName string
 	Set                 func(ctx context.Context, tags map[string]string) error
 	Remove              func(ctx context.Context, keys []string) error
 }
 
-// Actions returns the calls that bring the change about, for services that set some tags and remove others.
+// Actions returns the calls that make the change, for services with separate calls to set and remove tags.
 func (c TagChange) Actions(calls TagCalls) []external.Action {
 	var actions []external.Action
 	if len(c.Set) > 0 {
@@ -189,7 +189,7 @@ func (c TagChange) Apply(tags map[string]string) map[string]string {
 	return all
 }
 
-// PlanTags compares: ours are set, and those that were ours and are declared no more go.
+// PlanTags returns the change that sets our tags, and removes those that we set and are no longer declared.
 func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[string]string) TagChange {
 	want, change := s.Tags(obj, own), TagChange{Set: map[string]string{}, have: map[string]string{}}
 	maps.Copy(change.have, have)
@@ -207,8 +207,8 @@ func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[stri
 	return change.describe()
 }
 
-// unwanted returns the tags to remove: those that were ours and are declared no more, and the offer that was taken,
-// which must not be there for the next object of this name.
+// unwanted returns the tags to remove: those that we set and are no longer declared, and the accepted offer, which must
+// not apply to the next object of this name.
 func unwanted(managed external.Managed, want, have map[string]string) []string {
 	keys := []string{TagAdopt}
 	for _, path := range managed.Paths() {
@@ -220,7 +220,7 @@ func unwanted(managed external.Managed, want, have map[string]string) []string {
 	return keys
 }
 
-// OwnershipTagKeys returns the keys of our own tags among tags, sorted: what Disown removes.
+// OwnershipTagKeys returns the ownership tag keys among tags, sorted: what Disown removes.
 func OwnershipTagKeys(tags map[string]string) []string {
 	var keys []string
 	for key := range tags {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/api/tracing"
 )
 
-// apiOptions returns what every aws.Config of ours has: calls are counted, and traced if that is on.
+// apiOptions returns the middleware of all our aws.Configs: calls are counted, and traced if tracing is on.
 func apiOptions() []func(*middleware.Stack) error {
 	all := []func(*middleware.Stack) error{countCalls, boundAnswers}
 	if tracing.On() {
@@ -24,8 +24,8 @@ func apiOptions() []func(*middleware.Stack) error {
 	return all
 }
 
-// traceCalls makes a span for each call, its tries and the wait for its turn included. It notes what was called and how
-// that ended: no parameters, and of the answer its error code and ID.
+// traceCalls adds a span for each call, including its tries and the wait for its turn. The span has the operation and
+// the outcome: no parameters, and of the response only error code and request ID.
 func traceCalls(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoTraceCalls",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -47,7 +47,7 @@ func traceCalls(stack *middleware.Stack) error {
 		}), middleware.After)
 }
 
-// requestID returns what AWS calls the request, whether it went well or not.
+// requestID returns AWS's ID of the request, for success or failure.
 func requestID(meta middleware.Metadata, err error) string {
 	if failed, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		return failed.ServiceRequestID()

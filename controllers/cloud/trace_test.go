@@ -46,7 +46,7 @@ func TestACallIsASpanOfWhatWasCalledAndHowItEnded(t *testing.T) {
 	}
 }
 
-// While tracing is off, nothing is added to what every call goes through.
+// While tracing is off, no middleware is added.
 func TestCallsAreNotTracedWhileThatIsOff(t *testing.T) {
 	if n := len(apiOptions()); n != 2 {
 		t.Errorf("%d of them, and only the count of calls and the bound of answers are wanted", n)

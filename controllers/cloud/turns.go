@@ -11,33 +11,33 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// turns is a rate whose tokens go to the teams that wait in turn. A team that waits alone gets all of them. One that
-// has made few calls of late does not wait: its calls are made at once and the tokens are missing afterwards, to those
-// that wait.
+// turns is a rate whose tokens go to waiting teams in turn. A team that waits alone gets all of them. A team that has
+// made few calls recently does not wait: its calls are made at once, and the tokens are taken from those that wait.
 type turns struct {
 	*rate.Limiter
-	ahead int // how many calls may be made before there is a token for them
+	ahead int // how many calls can be made before their tokens exist
 
 	mu      sync.Mutex
 	ring    fair.Ring[chan struct{}] // closed when it is one's turn
-	timer   *time.Timer              // of the next token; set while somebody waits
-	credits map[string]*rate.Limiter // of each team that called of late: half of the rate
+	timer   *time.Timer              // for the next token; set while somebody waits
+	credits map[string]*rate.Limiter // of each recently active team: half of the rate
 }
 
-// aheadOfBurst is the part of the burst that teams may be ahead of it.
+// aheadOfBurst is the fraction of the burst by which teams can be ahead of it.
 const aheadOfBurst = 10
 
-// mostCredits is how many teams are remembered; all have full credit after that.
+// mostCredits is how many teams are remembered; beyond that all have full credit.
 const mostCredits = 10_000
 
 func newTurns(limit rate.Limit, burst int) *turns {
 	return &turns{Limiter: rate.NewLimiter(limit, burst), ahead: burst / aheadOfBurst, credits: map[string]*rate.Limiter{}}
 }
 
-// errRateLimited says that the pass's time would be over before the call's turn came.
+// errRateLimited means that the pass would time out before the call's turn.
 var errRateLimited = errors.New("no turn within the time of this pass")
 
-// wait returns when it is the turn of the call that ctx is for, or at once if that cannot be within ctx's time.
+// wait returns when it is the turn of ctx's call, or at once with an error if that is not possible before ctx's
+// deadline.
 func (t *turns) wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -52,7 +52,7 @@ func (t *turns) wait(ctx context.Context) error {
 	return err
 }
 
-// join puts the call into the ring; nil if it may be made at once, or not at all.
+// join adds the call to the ring; nil if the call can be made at once, or not at all.
 func (t *turns) join(ctx context.Context) (*fair.Entry[chan struct{}], error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,7 @@ func (t *turns) join(ctx context.Context) (*fair.Entry[chan struct{}], error) {
 	return e, nil
 }
 
-// spend notes a call of the team, and reports whether it has made few of late.
+// spend records a call of the team, and reports whether it has made few recently.
 func (t *turns) spend(team string) bool {
 	if t.ahead == 0 {
 		return false
@@ -89,33 +89,33 @@ func (t *turns) spend(team string) bool {
 	}
 	c.SetLimit(t.Limit() / 2)
 	left := c.Tokens()
-	if left > float64(-t.ahead) { // who calls all the time stays here, and who then pauses has credit again soon
+	if left > float64(-t.ahead) { // a team that calls constantly stays here; after a pause it soon has credit again
 		c.Reserve()
 	}
 	return left >= 1
 }
 
-// untilTokens returns how long it takes at least until there are n tokens.
+// untilTokens returns the minimum time until there are n tokens.
 func (t *turns) untilTokens(n int) time.Duration {
 	missing := float64(n) - t.Tokens()
 	if missing <= 0 {
 		return 0
 	}
 	seconds := missing / float64(t.Limit())
-	if longest := time.Hour.Seconds(); seconds > longest { // of which nobody has as much
+	if longest := time.Hour.Seconds(); seconds > longest { // longer than any deadline
 		seconds = longest
 	}
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// setTimer wakes at the next token.
+// setTimer schedules wake for the next token.
 func (t *turns) setTimer() {
 	if t.timer == nil && t.ring.Len() > 0 {
 		t.timer = time.AfterFunc(t.untilTokens(1)+time.Microsecond, t.wake)
 	}
 }
 
-// wake gives the tokens that there are to those whose turn it is.
+// wake gives the available tokens to the next in turn.
 func (t *turns) wake() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// journal notes whose turn it was.
+// journal records the order of turns.
 type journal struct {
 	mu    sync.Mutex
 	teams []string
@@ -67,8 +67,7 @@ func TestTeamsCallInTurn(t *testing.T) {
 	})
 }
 
-// What a team with one object asks for is not to wait for a token three times over, nor is the rate to be exceeded for
-// it.
+// A team with one object need not wait for a token three times in a row, but the rate is not exceeded for it.
 func TestATeamThatCallsLittleDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, j, start := newLimiter(20, time.Now()), &journal{}, time.Now()
@@ -96,7 +95,7 @@ func TestATeamThatCallsLittleDoesNotWait(t *testing.T) {
 	})
 }
 
-// Many such teams at once are no reason to exceed the rate: they take turns again.
+// Many such teams at once do not exceed the rate: they take turns again.
 func TestTeamsThatCallLittleTogetherKeepTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, j, start := newLimiter(20, time.Now()), &journal{}, time.Now()
@@ -104,7 +103,7 @@ func TestTeamsThatCallLittleTogetherKeepTheRate(t *testing.T) {
 			j.calls(t, l, t.Context(), string(rune('a'+i)), 4)
 		}
 		j.until(t, 400)
-		if took := time.Since(start); took < 17*time.Second || took > 19*time.Second { // 40 are the burst, 4 more may be ahead
+		if took := time.Since(start); took < 17*time.Second || took > 19*time.Second { // 40 are the burst, 4 more can be ahead
 			t.Errorf("400 calls at 20 a second took %s", took)
 		}
 	})
@@ -152,7 +151,7 @@ func TestWhoGivesUpTakesNoTurn(t *testing.T) {
 	})
 }
 
-// A pass that could not come to its turn must not hold a worker until its time is over.
+// A pass that cannot get its turn in time must not occupy a worker until its deadline.
 func TestWhoCannotComeToATurnIsToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, j := newLimiter(1, time.Now()), &journal{}
@@ -170,7 +169,7 @@ func TestWhoCannotComeToATurnIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// What is lowered by throttling is shared as before, and who called little does not wait.
+// A rate lowered by throttling is shared as before, and a team that called little does not wait.
 func TestTeamsCallInTurnAtALoweredRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, j := newLimiter(10, time.Now()), &journal{}

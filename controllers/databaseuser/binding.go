@@ -18,9 +18,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// ensureBinding keeps the binding Secret and the password in it. The Secret alone has the password: of two users the
-// one in it is in use, and the other one free to get the next password. So nothing is lost, whatever a crash leaves
-// undone.
+// ensureBinding maintains the binding Secret and its password, which is stored nowhere else. Of the two users the one
+// in the Secret is in use, and the other gets the next password, so a crash loses nothing.
 func (r *reconciliation) ensureBinding(ctx context.Context) (string, error) {
 	a := r.account()
 	if a.IAM {
@@ -46,7 +45,7 @@ func (r *reconciliation) ensureBinding(ctx context.Context) (string, error) {
 	return "sign in as " + login, r.rotationWait()
 }
 
-// nextLogin returns the user that is to get a new password, and why; empty if none.
+// nextLogin returns the user that must get a new password, and why; empty if none.
 func (r *reconciliation) nextLogin(a server.Account, login string, valid bool) (next, why string) {
 	s := &r.obj.Status
 	switch {
@@ -64,19 +63,19 @@ func (r *reconciliation) nextLogin(a server.Account, login string, valid bool) (
 	return "", ""
 }
 
-// requested reports whether a new password is asked for that was not made yet.
+// requested reports whether a new password is requested and not created yet.
 func (r *reconciliation) requested() bool {
 	asked := r.obj.Annotations[v1alpha1.AnnotationRotatePassword]
 	return asked != "" && asked != r.obj.Status.PasswordRotation
 }
 
-// due reports whether the password is as old as it may become.
+// due reports whether the password has reached its maximum age.
 func (r *reconciliation) due() bool {
 	days, made := r.obj.Spec.PasswordRotationDays, r.obj.Status.PasswordTime
 	return days != nil && made != nil && !r.Now().Before(made.AddDate(0, 0, int(*days)))
 }
 
-// rotationWait returns why a new password that is asked for is not made yet; nil if it is, or if none is asked for.
+// rotationWait returns why a requested password is not created yet; nil if it is, or if none is requested.
 func (r *reconciliation) rotationWait() error {
 	s := &r.obj.Status
 	if !r.requested() || s.PreviousValidUntil == nil || s.PasswordTime == nil {
@@ -89,8 +88,8 @@ func (r *reconciliation) rotationWait() error {
 	return engine.Wait(v1alpha1.ReasonRotationWaits, rest, "the next password is created %s after the last one: it takes the place of the one before, with which applications may still sign in", rotationPause)
 }
 
-// rotate gives the user that is not in use a new password and publishes it. The one before stays in force for a while,
-// and nobody who is connected is cut off.
+// rotate gives the user that is not in use a new password and publishes it. The previous password stays valid for a
+// while, and connections are kept.
 func (r *reconciliation) rotate(ctx context.Context, a server.Account, login, why string) (string, error) {
 	s := &r.obj.Status
 	if s.NextUsername == "" {
@@ -118,7 +117,7 @@ func (r *reconciliation) rotate(ctx context.Context, a server.Account, login, wh
 	return "sign in as " + login, nil
 }
 
-// setPassword gives a user a password and tries it: none is published with which nobody can sign in.
+// setPassword sets a user's password and tests it: a password that does not work is never published.
 func (r *reconciliation) setPassword(ctx context.Context, a server.Account, login string, password server.Password) error {
 	if err := r.server.SetPassword(ctx, a, login, password); err != nil {
 		return err
@@ -137,7 +136,7 @@ func (r *reconciliation) as(login string, password server.Password) server.Targe
 	return t
 }
 
-// noteRotation notes whose password is in use from now on.
+// noteRotation records whose password is in use from now on.
 func (r *reconciliation) noteRotation(login string) {
 	s, now := &r.obj.Status, r.Now()
 	if s.Username != "" && s.Username != login {
@@ -146,8 +145,8 @@ func (r *reconciliation) noteRotation(login string) {
 	s.Username, s.NextUsername, s.PasswordTime = login, "", &metav1.Time{Time: now}
 }
 
-// keep looks whether the published password is in force, and puts it in force again: a restored database has another
-// one, and people may have changed it. It ends the password before when its time is over.
+// keep checks that the published password works, and sets it again if not: a restored database has another one, and
+// people may have changed it. It ends the previous password when its time is over.
 func (r *reconciliation) keep(ctx context.Context, a server.Account, login string, password server.Password) error {
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
@@ -169,8 +168,8 @@ func (r *reconciliation) keep(ctx context.Context, a server.Account, login strin
 	return r.publish(ctx, login, password)
 }
 
-// endPrevious sees that nobody signs in as the user that is not in use, but for the time that its password is still in
-// force. A status that was lost, a restored database and an object that was there before may have left it open.
+// endPrevious makes sure that nobody can sign in as the unused user, except while its password is still valid. A lost
+// status, a restored database or an object from before may have left it open.
 func (r *reconciliation) endPrevious(ctx context.Context, a server.Account, login string) error {
 	s := &r.obj.Status
 	if until := s.PreviousValidUntil; until != nil && r.Now().Before(until.Time) {

@@ -21,14 +21,14 @@ import (
 const kind = v1alpha1.KindDatabaseUser
 
 const (
-	// workTimeout bounds what one pass does in a database: one that is slow must not take the turn of others.
+	// workTimeout bounds the work of one pass in a database: a slow one must not block others.
 	workTimeout = 45 * time.Second
-	// rotationPause is how long after a new password the next one is made at the earliest, however often it is asked
-	// for: until then applications may still have the one before, which the next one would replace.
+	// rotationPause is the minimum time between two new passwords, however often one is requested: applications may
+	// still use the previous one, which the next would replace.
 	rotationPause = 15 * time.Minute
-	// previousValid is how long the password before is in force.
+	// previousValid is how long the previous password stays valid.
 	previousValid = 24 * time.Hour
-	// watchFallback is how soon something is looked at again whose change wakes the object anyway.
+	// watchFallback is how often a watched object is checked anyway, in case the watch fails.
 	watchFallback = time.Minute
 )
 
@@ -82,7 +82,7 @@ func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.DatabaseUser,
 	}.Reconcile(ctx, obj, pass)
 }
 
-// expire deletes the object if its time is over, else it has it looked at when it is.
+// expire deletes an expired object, else it schedules a pass for its expiry.
 func (r *reconciliation) expire(ctx context.Context) (over bool, err error) {
 	at := r.obj.Spec.ExpiresAt
 	if at == nil {
@@ -96,9 +96,9 @@ func (r *reconciliation) expire(ctx context.Context) (over bool, err error) {
 	return true, r.Delete(ctx, r.obj)
 }
 
-// Finalize implements engine.KindReconciler: the user is dropped, unless its database goes, too.
+// Finalize implements engine.KindReconciler: the user is dropped, unless its database is deleted too.
 func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, pass *engine.Pass) error {
-	if obj.Status.Name == "" { // nothing was ever made
+	if obj.Status.Name == "" { // nothing was ever created
 		return nil
 	}
 	if obj.Spec.DeletionPolicy == v1alpha1.DeletionRetain {
@@ -142,14 +142,14 @@ func goes(db *v1alpha1.RDSInstance) bool {
 		db.Annotations[v1alpha1.AnnotationKeep] != "true"
 }
 
-// outOfReach reports whether there is no way to the database any more, which will not come back for an object that
-// goes: no network path, or no password, whose Secret goes with the namespace.
+// outOfReach reports whether the database can no longer be reached, permanently for an object being deleted: no network
+// path, or no password, because its Secret is deleted with the namespace.
 func outOfReach(err error) bool {
 	wait, ok := engine.AsWait(err)
 	return ok && slices.Contains([]string{v1alpha1.ReasonNoNetworkPath, v1alpha1.ReasonWaitingForDatabase, v1alpha1.ReasonMasterPasswordUnknown}, wait.Reason)
 }
 
-// heldUp says what a deletion waits for, and how to go without it.
+// heldUp returns what a deletion waits for, and how to skip it.
 func (r *reconciliation) heldUp(err error) error {
 	wait, ok := engine.AsWait(err)
 	if !ok || !wait.Stalled && wait.Reason != v1alpha1.ReasonDatabaseRefused {
@@ -164,7 +164,7 @@ func (r *reconciliation) close() {
 	}
 }
 
-// account returns what the object has in the database. Its name was saved before anything of that name was made.
+// account returns the object's account in the database. Its name was saved before anything with that name was created.
 func (r *reconciliation) account() server.Account {
 	s := &r.obj.Status
 	return server.Account{
@@ -197,8 +197,8 @@ func (r *reconciliation) ensureUser(ctx context.Context) (string, error) {
 	return a.Name + " may " + access.DatabaseWords(a.Access) + " in the database " + s.Database, nil
 }
 
-// reserve saves the user's name before anything of that name is made, if there is nothing of that name. What is there
-// already is ours only if it carries our mark.
+// reserve saves the user's name before anything with that name is created, if the name is free. An existing user is
+// ours only if it has our mark.
 func (r *reconciliation) reserve(ctx context.Context) error {
 	a := r.account()
 	there, err := r.server.Exists(ctx, a)

@@ -54,7 +54,7 @@ func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 	return fmt.Sprintf("signed in at %s as the master user", r.target.Host), nil
 }
 
-// waiting says that a database does not work yet, or not now.
+// waiting returns the error for a database that is not available.
 func waiting(db *v1alpha1.RDSInstance) error {
 	state := "it is not checked yet"
 	if ready := meta.FindStatusCondition(db.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
@@ -63,8 +63,8 @@ func waiting(db *v1alpha1.RDSInstance) error {
 	return engine.Wait(v1alpha1.ReasonWaitingForDatabase, watchFallback, "waiting for the RDSInstance %s to be Ready: %s", db.Name, state)
 }
 
-// readDetails reads how to sign in. The address is as AWS told it: whoever can write Secrets does not choose where the
-// master password goes.
+// readDetails reads how to sign in. The address is AWS's: somebody who can write Secrets must not choose where the
+// master password is sent.
 func (r *reconciliation) readDetails(ctx context.Context) (err error) {
 	db := r.database
 	if external.ObserveOnly(db) {

@@ -46,7 +46,7 @@ func databaseIn(reader client.Reader) func(ctx context.Context, namespace, name 
 	}
 }
 
-// deleteBy deletes what was read, and nothing that was requested by its name since, nor given more time.
+// deleteBy deletes the object that was read, but not a newer one of its name, nor one whose expiry was extended.
 func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
 	return func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
 		uid, version := obj.GetUID(), obj.GetResourceVersion()
@@ -54,8 +54,7 @@ func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseU
 	}
 }
 
-// databaseChanged lets pass what users wait for: that a database is there and works, where it is, what its password is,
-// and that it goes.
+// databaseChanged passes changes that users wait for: existence, state, address, password, and deletion of a database.
 func databaseChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.RDSInstance) bool {
 		before, after := &was.Status, &is.Status

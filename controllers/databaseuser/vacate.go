@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// vacateFor is how long the deletion of an RDSInstance whose database stays waits
-	// until people's own users are dropped from it.
+	// vacateFor is how long the deletion of an RDSInstance with a retained database waits until people's own users are
+	// dropped from it.
 	vacateFor  = 5 * time.Minute
 	vacatePoll = 2 * time.Second
 )
 
-// Vacate returns a function that drops people's own users from a database that stays
-// when its RDSInstance goes: afterwards Portico does not know its master password any
-// more, and nobody would drop them. The function returns an engine.Wait until they are
-// gone. If that takes too long, an event names those that stay.
+// Vacate returns a function that drops people's own users from a database that is retained when its RDSInstance is
+// deleted: afterwards Portico no longer knows its master password, and nobody would drop them. The function returns an
+// engine.Wait until they are gone. If that takes too long, an event names those that remain.
 func Vacate(c client.Client, now func() time.Time) func(context.Context, client.Object, *engine.Pass) error {
 	return func(ctx context.Context, db client.Object, pass *engine.Pass) error {
 		left, err := dropPeople(ctx, c, db)

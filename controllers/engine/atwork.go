@@ -2,7 +2,7 @@ package engine
 
 import "k8s.io/apimachinery/pkg/types"
 
-// AtWork reports whether a pass over the object runs now. A write to the object during one makes the pass begin again.
+// AtWork reports whether a pass over the object is running. A write to the object during a pass makes it start again.
 func (r *Records) AtWork(kind string, of types.NamespacedName) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -10,7 +10,8 @@ func (r *Records) AtWork(kind string, of types.NamespacedName) bool {
 	return busy
 }
 
-// begin notes that a pass begins, and returns what notes its end. There is one over an object at a time.
+// begin records that a pass begins, and returns a function that records its end. There is one pass over an object at a
+// time.
 func (r *Records) begin(kind string, of types.NamespacedName) (end func()) {
 	if r == nil {
 		return func() {}

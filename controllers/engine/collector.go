@@ -14,8 +14,8 @@ import (
 // default.
 const scrapeTimeout = 5 * time.Second
 
-// CacheCollector computes metrics from the cache when Prometheus asks for them, so that there is no bookkeeping to
-// drift. It implements prometheus.Collector.
+// CacheCollector computes metrics from the cache at each scrape, so that there are no counters to drift. It implements
+// prometheus.Collector.
 type CacheCollector struct {
 	descs []*prometheus.Desc
 	read  func(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error
@@ -24,19 +24,19 @@ type CacheCollector struct {
 	manager LeaderCache
 }
 
-// LeaderCache is what a CacheCollector needs of a manager.
+// LeaderCache is the part of a manager that a CacheCollector needs.
 type LeaderCache interface {
 	GetCache() cache.Cache
 	Elected() <-chan struct{}
 }
 
-// NewCacheCollector registers a collector of the descs, which read sends. It collects nothing before SetManager. What
-// read has sent stays when it fails.
+// NewCacheCollector registers a collector of the descs, whose metrics read sends. It collects nothing before
+// SetManager. If read fails, what it has already sent is kept.
 func NewCacheCollector(read func(context.Context, client.Reader, chan<- prometheus.Metric) error, descs ...*prometheus.Desc) *CacheCollector {
 	return RegisterMetric(&CacheCollector{read: read, descs: descs})
 }
 
-// SetManager makes c read the manager's cache; a later manager takes the place of an earlier one.
+// SetManager makes c read the manager's cache; it replaces an earlier manager.
 func (c *CacheCollector) SetManager(m LeaderCache) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,8 +50,8 @@ func (c *CacheCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A replica that does not lead sends nothing: sums over all replicas are
-// right, and a scrape fills no cache of a replica that stands by.
+// Collect implements prometheus.Collector. Only the leader sends metrics: sums over all replicas are right, and a
+// scrape does not fill the cache of a standby replica.
 func (c *CacheCollector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	leader := c.manager
@@ -66,5 +66,5 @@ func (c *CacheCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	_ = c.read(ctx, leader.GetCache(), out) // a cache that is not running tells nothing
+	_ = c.read(ctx, leader.GetCache(), out) // no metrics while the cache is not running
 }

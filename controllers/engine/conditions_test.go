@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// marking is a KindReconciler that sets the conditions that the test names.
+// marking is a KindReconciler that sets the conditions of the test.
 type marking func(*Pass)
 
 func (m marking) Reconcile(_ context.Context, _ *v1alpha1.S3Bucket, pass *Pass) error {
@@ -66,8 +66,7 @@ func TestUnmarkTakesAConditionAway(t *testing.T) {
 	}
 }
 
-// What is said of an object may quote what a team or a server wrote: the API server would refuse a status with a longer
-// message as a whole.
+// A message may quote a team or a server: the API server would reject the whole status if it is too long.
 func TestAMessageIsCutToWhatAConditionHolds(t *testing.T) {
 	status := &v1alpha1.CommonStatus{}
 	conditionWriter{status: status, now: time.Unix(1, 0)}.set("Ready", metav1.ConditionFalse, "NotAllowed", strings.Repeat("→", 100_000))

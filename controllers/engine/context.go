@@ -7,14 +7,13 @@ import (
 
 type routineKey struct{}
 
-// WithRoutine returns a context that says whether the work under it is routine: nobody waits for it, and nothing is
-// known to have changed. Routine work is limited to a share of the rate of calls, and may use states that are some
-// minutes old.
+// WithRoutine returns a context that marks the work as routine or not: nobody waits for routine work, and nothing is
+// known to have changed. It is limited to a share of the call rate, and may use states that are some minutes old.
 func WithRoutine(ctx context.Context, routine bool) context.Context {
 	return context.WithValue(ctx, routineKey{}, routine)
 }
 
-// IsRoutine reports what WithRoutine said; without it, no.
+// IsRoutine returns the value of WithRoutine, false without it.
 func IsRoutine(ctx context.Context) bool {
 	routine, _ := ctx.Value(routineKey{}).(bool)
 	return routine
@@ -22,13 +21,13 @@ func IsRoutine(ctx context.Context) bool {
 
 type auditKey struct{}
 
-// WithAudit returns a context that says whether the work under it is an audit: it compares also what costs a call of
-// its own and is as it should be nearly always.
+// WithAudit returns a context that marks the work as an audit or not: an audit also compares what costs an extra call
+// and is almost always right.
 func WithAudit(ctx context.Context, audit bool) context.Context {
 	return context.WithValue(ctx, auditKey{}, audit)
 }
 
-// IsAudit reports what WithAudit said; without it, no.
+// IsAudit returns the value of WithAudit, false without it.
 func IsAudit(ctx context.Context) bool {
 	audit, _ := ctx.Value(auditKey{}).(bool)
 	return audit
@@ -36,13 +35,13 @@ func IsAudit(ctx context.Context) bool {
 
 type lastObservedKey struct{}
 
-// withLastObserved notes when the object was last looked at for other than routine reasons.
+// withLastObserved returns a context with the time of the object's last non-routine observation.
 func withLastObserved(ctx context.Context, look time.Time) context.Context {
 	return context.WithValue(ctx, lastObservedKey{}, look)
 }
 
-// LastObserved returns when the object under work was last observed live: an older state would take its status back in
-// time. The zero time, if that is not known.
+// LastObserved returns when the object was last observed live; an older state would set its status back. Zero if not
+// known.
 func LastObserved(ctx context.Context) time.Time {
 	look, _ := ctx.Value(lastObservedKey{}).(time.Time)
 	return look

@@ -20,31 +20,31 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// Options are what a deployment may tune.
+// Options configures the controllers.
 type Options struct {
-	Workers int           // objects of a kind at work at the same time; see fair.Queue
+	Workers int           // objects of a kind reconciled concurrently; see fair.Queue
 	Resync  time.Duration // how often an object in sync is compared again
 	Timeout time.Duration // the longest that one pass may take
 	Now     func() time.Time
-	Records *Records // what the engine remembers of its passes; nil: nothing, and no pass is routine
+	Records *Records // the engine's memory of its passes; nil: none, and no pass is routine
 	// Teams take turns; nil: each namespace is a team.
 	Teams *fair.Teams
-	// Scale stretches polls; 0: 1, for AWS's own time.
+	// Scale multiplies poll intervals; 0: 1, suitable for AWS.
 	Scale float64
-	// History records what specs were; nil records nothing.
+	// History records earlier specs; nil records nothing.
 	History *History
 }
 
-// back-off of failures: controller-runtime's own default goes up to 1,000 s, longer than a user waits.
+// Back-off of failures: controller-runtime's default goes up to 1,000 s, longer than users wait.
 const firstRetry, lastRetry = time.Second, 5 * time.Minute
 
-// Setup runs work for every object of proto's kind. more adds watches; it may be nil.
+// Setup registers a controller for proto's kind that runs work. more adds watches; it may be nil.
 func Setup[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Options, more func(*builder.Builder)) error {
 	_, err := Build(mgr, proto, work, o, more)
 	return err
 }
 
-// Build does what Setup does and returns the controller, for watches that begin later.
+// Build does what Setup does and returns the controller, for watches that are added later.
 func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Options, more func(*builder.Builder)) (controller.Controller, error) {
 	gvk, err := apiutil.GVKForObject(proto, mgr.GetScheme())
 	if err != nil {
@@ -75,12 +75,12 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 	return b.Build(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// newQueue returns what controllers take in place of controller-runtime's queue.
+// newQueue returns the queue that replaces controller-runtime's.
 func (o Options) newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	return fair.NewQueue(fair.QueueOptions{Name: name, Workers: o.Workers, TeamOf: o.Teams.Of, RateLimiter: limiter, Now: o.Now})
 }
 
-// triggerAnnotations are the annotations whose change asks for a pass.
+// triggerAnnotations are the annotations whose change requests a pass.
 var triggerAnnotations = []string{
 	v1alpha1.AnnotationPaused,
 	v1alpha1.AnnotationReconcileRequestedAt,
@@ -92,7 +92,7 @@ var triggerAnnotations = []string{
 	v1alpha1.AnnotationKeep,
 }
 
-// triggersOf returns what the annotations ask for, as one text.
+// triggersOf returns the values of the trigger annotations as one string.
 func triggersOf(obj client.Object) string {
 	values := make([]string, 0, len(triggerAnnotations))
 	for _, key := range triggerAnnotations {
@@ -101,12 +101,13 @@ func triggersOf(obj client.Object) string {
 	return strings.Join(values, "\n")
 }
 
-// ownPredicates returns the predicates of a kind's own objects, in order: the first that says no ends it.
+// ownPredicates returns the predicates of a kind's own objects, in order; the first that returns false filters the
+// event.
 func ownPredicates(records *Records, kind string) []predicate.Predicate {
 	return []predicate.Predicate{forgetDeleted(records, kind), SpecOrTriggerChanged()}
 }
 
-// forgetDeleted drops the record of what is gone; it lets everything pass.
+// forgetDeleted drops the record of a deleted object; it passes every event.
 func forgetDeleted(records *Records, kind string) predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
 		records.forget(kind, client.ObjectKeyFromObject(e.Object))
@@ -114,8 +115,8 @@ func forgetDeleted(records *Records, kind string) predicate.Predicate {
 	}}
 }
 
-// SpecOrTriggerChanged lets pass what calls for work: a new or deleted object, a changed spec, an annotation that asks.
-// Our own status writes are none of these.
+// SpecOrTriggerChanged passes events that need work: a new or deleted object, a changed spec, a trigger annotation. Our
+// own status writes are filtered.
 func SpecOrTriggerChanged() predicate.Predicate {
 	return predicate.Funcs{
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },

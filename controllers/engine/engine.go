@@ -1,6 +1,6 @@
-// Package engine holds the one reconcile loop of this project: deletion → pause → finalizer → Reconcile → finish. A
-// kind adds a KindReconciler; the engine alone writes the Ready family of conditions, events and results, and
-// finalizers, but for those of DomainClaims: their registry makes and deletes them.
+// Package engine is the one reconcile loop of this project: deletion → pause → finalizer → Reconcile → finish. A kind
+// adds a KindReconciler; only the engine writes the Ready family of conditions, events and results, and finalizers,
+// except those of DomainClaims, which their registry creates and deletes.
 package engine
 
 import (
@@ -25,29 +25,30 @@ import (
 // Finalizer keeps an object until its KindReconciler has released what it holds.
 const Finalizer = "portico.dev/release"
 
-// conflictRetry is how soon a pass runs again whose view of the object was old: by then the cache has the new one.
+// conflictRetry is how soon a pass with an outdated object runs again: by then the cache is current.
 const conflictRetry = 200 * time.Millisecond
 
-// saveTimeout bounds the status write of a pass whose own time is over.
+// saveTimeout bounds the status write of a pass whose context has expired.
 const saveTimeout = 10 * time.Second
 
-// Object is a custom resource that the engine can carry.
+// Object is a custom resource that the engine can reconcile.
 type Object interface {
 	client.Object
 	Common() *v1alpha1.CommonStatus
 }
 
-// KindReconciler is a kind's part of the loop. Both methods are called again and again, so both must be safe to repeat.
-// They may change obj's status, never its spec or metadata.
+// KindReconciler implements a kind. Both methods are called repeatedly and must be idempotent. They may change obj's
+// status, never its spec or metadata.
 type KindReconciler[T Object] interface {
-	// Reconcile brings the world to what obj's spec asks and records in obj's status what it saw. nil: it holds now.
+	// Reconcile makes the external state match obj's spec and records in obj's status what it observed. nil: they match
+	// now.
 	Reconcile(ctx context.Context, obj T, pass *Pass) error
-	// Finalize undoes Reconcile; nil means that nothing is left to undo, and the object goes.
+	// Finalize undoes Reconcile; nil means that nothing is left to undo, and the object can be removed.
 	Finalize(ctx context.Context, obj T, pass *Pass) error
 }
 
-// GarbageCollected marks a KindReconciler whose objects own, in Kubernetes, everything that is made for them: the
-// garbage collector deletes it. Such objects get no finalizer, and Finalize is not called.
+// GarbageCollected marks a KindReconciler whose objects own, in Kubernetes, everything created for them: the garbage
+// collector deletes it. Such objects get no finalizer, and Finalize is not called.
 type GarbageCollected interface{ GarbageCollected() }
 
 // Reconciler runs the loop for one kind.
@@ -57,11 +58,11 @@ type Reconciler[T Object] struct {
 	Events         events.EventRecorder
 	KindReconciler KindReconciler[T]
 	Schedule       Schedule
-	// Records remembers passes; nil remembers nothing.
+	// Records stores passes; nil stores nothing.
 	Records *Records
-	// Teams tells whose work a pass is.
+	// Teams maps objects to teams.
 	Teams *fair.Teams
-	// History records what specs were; nil records nothing.
+	// History records earlier specs; nil records nothing.
 	History *History
 }
 
@@ -69,19 +70,19 @@ type Reconciler[T Object] struct {
 type Schedule struct {
 	Resync time.Duration    // how often an object in sync is compared again
 	Now    func() time.Time // the clock
-	Jitter func() float64   // in [0,1): spreads what would else fall on the same moment
-	Scale  float64          // of polls, where what is waited for takes less or more time than AWS; 0: 1
+	Jitter func() float64   // in [0,1): spreads what would otherwise coincide
+	Scale  float64          // of polls, in environments slower or faster than AWS; 0: 1
 }
 
-// soonestPoll is how soon a poll comes at the least, however small the scale.
+// soonestPoll is the shortest poll interval, however small the scale.
 const soonestPoll = 250 * time.Millisecond
 
-// poll returns when to look again at what is under way for as long as AWS takes.
+// poll returns the scaled interval after which to check an operation in progress.
 func (s Schedule) poll(after time.Duration) time.Duration {
 	return max(time.Duration(float64(after)*cmp.Or(s.Scale, 1)), min(after, soonestPoll))
 }
 
-// Reconcile implements reconcile.ObjectReconciler. A pass may finish when the operator is asked to end.
+// Reconcile implements reconcile.ObjectReconciler. A running pass may finish when the operator is stopped.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
 	defer r.Records.begin(r.Kind, client.ObjectKeyFromObject(obj))()
 	if !tracing.On() {
@@ -93,7 +94,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	return result, err
 }
 
-// traceOutcome returns how a pass ended, for its span; again says that there will be another one.
+// traceOutcome returns the outcome of a pass for its span; again means that there will be another one.
 func (r *Reconciler[T]) traceOutcome(obj T, again bool) string {
 	switch {
 	case !obj.GetDeletionTimestamp().IsZero() && !again:
@@ -118,7 +119,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		return r.pause(ctx, before, obj, pass)
 	}
 	if _, cascading := r.KindReconciler.(GarbageCollected); !cascading && controllerutil.AddFinalizer(obj, Finalizer) {
-		// The optimistic lock makes this the proof that obj is neither stale nor deleted.
+		// The optimistic lock proves that obj is neither stale nor deleted.
 		if err := r.Client.Patch(ctx, obj, optimistic(before)); err != nil {
 			return requeueOnConflict(fmt.Errorf("add finalizer: %w", err))
 		}
@@ -141,8 +142,8 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	return r.finish(ctx, before, obj, pass, outcome)
 }
 
-// isAudit reports whether a pass over obj that starts now is an audit. After a restart one is made at once only of what
-// was Ready and is not: an audit may have found why.
+// isAudit reports whether a pass over obj that starts now is an audit. After a restart only objects that were Ready and
+// are not are audited at once: an audit may have found why.
 func (r *Reconciler[T]) isAudit(obj T) bool {
 	if _, known := r.Records.last(r.Kind, obj); !known {
 		return obj.Common().FirstReadyTime != nil && !obj.Common().Ready
@@ -153,7 +154,7 @@ func (r *Reconciler[T]) isAudit(obj T) bool {
 // errStale ends a pass over an object that has changed since it was read.
 var errStale = errors.New("the object has changed since it was read")
 
-// forcePatchStatus writes the status even if nothing changed in it: the server compares the version, and then stores
+// forcePatchStatus writes the status even if it is unchanged: the server compares the resourceVersion, and then stores
 // nothing.
 func (r *Reconciler[T]) forcePatchStatus(ctx context.Context, before, obj T) error {
 	err := r.Client.Status().Patch(ctx, obj, optimistic(before))
@@ -176,7 +177,7 @@ func (r *Reconciler[T]) patchStatus(ctx context.Context, before, obj T) error {
 	return r.Client.Status().Patch(ctx, obj, optimistic(before))
 }
 
-// requeueOnConflict turns a write conflict, which only says that the cache was behind, into a silent second try.
+// requeueOnConflict turns a write conflict, which only means that the cache was behind, into a silent retry.
 func requeueOnConflict(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
@@ -184,7 +185,7 @@ func requeueOnConflict(err error) (ctrl.Result, error) {
 	return ctrl.Result{}, err
 }
 
-// ignoreConflict drops the errors that the next watch event answers by itself.
+// ignoreConflict drops errors that the next watch event resolves.
 func ignoreConflict(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil

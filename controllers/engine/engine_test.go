@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// work answers what the test says, and counts.
+// work returns the test's outcome, and counts calls.
 type work struct {
 	sync, release    error
 	synced, released int
@@ -67,9 +67,9 @@ type work struct {
 	again            time.Duration // LookAgain
 	acted            int
 	routine          bool            // the last Reconcile was
-	unkept           []PlannedAction // the actions that each Reconcile plans, and takes in vain
+	unkept           []PlannedAction // the ineffective actions that each Reconcile plans
 	lastLook         time.Time
-	teams            []string // as whose work the passes counted
+	teams            []string // the teams of the passes
 }
 
 func (w *work) Reconcile(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
@@ -222,7 +222,7 @@ func TestSaveInTheMiddleOfAPass(t *testing.T) {
 	}
 }
 
-// A pass over an old picture of an object, with its finalizer in place, must end before it acts.
+// A pass over an outdated object, with its finalizer set, must end before it acts.
 func TestNothingIsDoneForAnOldPicture(t *testing.T) {
 	b := newBench(t, nil)
 	old := b.pass(nil)
@@ -276,7 +276,7 @@ func TestDeletionKeepsTheFinalizerUntilReleased(t *testing.T) {
 	now := metav1.Time{Time: noon}
 	b := newBench(t, func(o *v1alpha1.S3Bucket) {
 		o.Finalizers, o.DeletionTimestamp = []string{Finalizer}, &now
-		o.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} // deletion runs all the same
+		o.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} // deletion runs anyway
 	})
 	b.work.release = Blocked("BucketNotEmpty", "objects are left")
 	if _, err := b.loop.Reconcile(t.Context(), b.read()); err != nil {
@@ -294,8 +294,8 @@ func TestDeletionKeepsTheFinalizerUntilReleased(t *testing.T) {
 	}
 }
 
-// TestWhatWasReleasedIsNotReleasedAgain: a status that was written a moment ago holds up the finalizer. That AWS has
-// confirmed a deletion is known to the pass that asked for it alone.
+// TestWhatWasReleasedIsNotReleasedAgain: a status written a moment ago delays the removal of the finalizer. Only the
+// pass that requested a deletion knows that AWS has confirmed it.
 func TestWhatWasReleasedIsNotReleasedAgain(t *testing.T) {
 	now := metav1.Time{Time: noon}
 	b := newBench(t, func(o *v1alpha1.S3Bucket) { o.Finalizers, o.DeletionTimestamp = []string{Finalizer}, &now })
@@ -313,7 +313,7 @@ func TestWhatWasReleasedIsNotReleasedAgain(t *testing.T) {
 		t.Fatalf("result %+v, error %v, released %d times", result, err, b.work.released)
 	}
 	edited := behind()
-	edited.Generation++ // another policy, perhaps
+	edited.Generation++ // perhaps another policy
 	if _, err := b.loop.Reconcile(t.Context(), edited); err != nil || b.work.released != 2 {
 		t.Errorf("after an edit: error %v, released %d times", err, b.work.released)
 	}

@@ -17,31 +17,31 @@ type pendingEvent struct {
 	repair                        bool
 }
 
-// Normal notes something that went as wanted. action is what was done, such as the name of a call: Kubernetes merges
-// events of the same object, reason and action, whatever their text.
+// Normal records a Normal event. action is what was done, such as the name of a call: Kubernetes merges events with the
+// same object, reason and action, whatever their text.
 func (e *Events) Normal(reason, action, format string, args ...any) {
 	e.list = append(e.list, pendingEvent{kind: corev1.EventTypeNormal, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
 }
 
-// Warning notes something that somebody should look at; see Normal.
+// Warning records a Warning event that somebody should act on; see Normal.
 func (e *Events) Warning(reason, action, format string, args ...any) {
 	e.list = append(e.list, pendingEvent{kind: corev1.EventTypeWarning, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
 }
 
-// Repaired notes a Warning for a change made outside Portico that was put right; it is counted.
+// Repaired records a Warning event for a foreign change that was repaired, and counts it.
 func (e *Events) Repaired(reason, action, format string, args ...any) {
 	e.Warning(reason, action, format, args...)
 	e.list[len(e.list)-1].repair = true
 }
 
-// dropNormal drops what went as wanted. It is for the first pass over an object that ends with everything in sync: the
-// status tells that from the beginning, and each event would be one more write. See docs/adr/0026-first-pass.md.
+// dropNormal drops Normal events. It is for the first pass over an object if that ends in sync: the status already has
+// the information, and each event would be one more write. See docs/adr/0026-first-pass.md.
 func (e *Events) dropNormal() {
 	e.list = slices.DeleteFunc(e.list, func(x pendingEvent) bool { return x.kind == corev1.EventTypeNormal })
 }
 
-// merged returns the events with the messages of those joined that Kubernetes would merge: it keeps the text of one of
-// them, and not always of the first.
+// merged returns the events, with the messages joined of those that Kubernetes would merge: it keeps the text of only
+// one of them, and not always the first.
 func (e *Events) merged() []pendingEvent {
 	var out []pendingEvent
 	for _, x := range e.list {
@@ -55,10 +55,10 @@ func (e *Events) merged() []pendingEvent {
 	return out
 }
 
-// maxNoteBytes is what the API server takes as an event's note, in bytes; a longer one would be lost whole.
+// maxNoteBytes is the API server's limit for an event's note, in bytes; a longer event is rejected.
 const maxNoteBytes = 1024
 
-// truncate cuts text to what an event can carry.
+// truncate cuts text to the limit of an event's note.
 func truncate(text string) string { return spoken.Cut(text, maxNoteBytes) }
 
 // Strings returns the notes as "Reason: message", for tests.

@@ -19,7 +19,7 @@ func TestNotesFitIntoAnEvent(t *testing.T) {
 	}
 }
 
-// Of events of the same reason and action Kubernetes keeps one text: whichever comes first.
+// Of events with the same reason and action Kubernetes keeps one text, the first to arrive.
 func TestWhatKubernetesWouldMergeIsOneEvent(t *testing.T) {
 	n := &Events{}
 	n.Repaired("Repaired", "UpdateDeployment", "image b → a")

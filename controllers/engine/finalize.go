@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// finalize cleans up, unless an earlier pass did, and removes the finalizer: then Kubernetes deletes obj.
+// finalize cleans up, unless an earlier pass did, and removes the finalizer, so that Kubernetes deletes obj.
 func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(obj, Finalizer) {
 		return ctrl.Result{}, nil
@@ -26,7 +26,7 @@ func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass)
 		r.sendEvents(obj, &pass.Events)
 		r.Records.release(r.Kind, obj)
 	}
-	// Not optimistic(before): Finalize may have noted something in the status, which goes with the object.
+	// Not optimistic(before): Finalize may have changed the status, which is deleted with the object.
 	last := before.DeepCopyObject().(T)
 	controllerutil.RemoveFinalizer(last, Finalizer)
 	err := client.IgnoreNotFound(r.Client.Patch(ctx, last, optimistic(before)))
@@ -36,8 +36,8 @@ func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass)
 	return requeueOnConflict(err)
 }
 
-// protection returns an error while obj is protected by its annotation and nobody has confirmed its deletion. Admission
-// asks people for the confirmation; a namespace that is deleted takes its objects along without asking.
+// protection returns an error while obj has the protection annotation and its deletion is not confirmed. Admission
+// requires the confirmation from people; the deletion of a namespace deletes its objects without it.
 func protection(obj client.Object) error {
 	notes := obj.GetAnnotations()
 	if notes[v1alpha1.AnnotationDeletionProtection] != "true" || notes[v1alpha1.AnnotationConfirmDeletion] == obj.GetName() {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Find reads an object and reports whether it is there. An error never means that it is not.
+// Find reads an object and reports whether it exists. An error never means that it does not.
 func Find(ctx context.Context, from client.Reader, key client.ObjectKey, obj client.Object) (bool, error) {
 	err := from.Get(ctx, key, obj)
 	if apierrors.IsNotFound(err) {

@@ -14,10 +14,10 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// finish turns the outcome into status, events and result: the only place that does.
+// finish writes the outcome into status, events and result; nothing else does.
 func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, outcome error) (ctrl.Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctrl.Result{}, ctx.Err() // we are shutting down: that says nothing about the object
+		return ctrl.Result{}, ctx.Err() // the operator is stopping, which says nothing about the object
 	}
 	status, now := obj.Common(), r.Schedule.Now()
 	schedule := r.scheduleFor(obj, &pass.Events)
@@ -35,7 +35,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	result := v.next(schedule, r.Records.unchangedFor(r.Kind, obj, over))
 	over.next = result.RequeueAfter
 	r.Records.add(r.Kind, obj, over)
-	r.sendEvents(obj, &pass.Events) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
+	r.sendEvents(obj, &pass.Events) // before the save: actions in AWS are done, and a repeated pass would not report them
 	if err := r.patchStatus(ctx, before, obj); err != nil {
 		again, err := requeueOnConflict(err)
 		return again, ignoreConflict(err)
@@ -56,7 +56,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	return result, outcome
 }
 
-// setConditions writes v into the status. A fresh pass clears Paused: paused objects never come here.
+// setConditions writes v into the status. A fresh pass clears Paused: paused objects never get here.
 func (r *Reconciler[T]) setConditions(obj T, v verdict, now time.Time, marks []conditionChange) {
 	status := obj.Common()
 	c := conditionWriter{status: status, generation: obj.GetGeneration(), now: now}
@@ -78,10 +78,10 @@ func (r *Reconciler[T]) setConditions(obj T, v verdict, now time.Time, marks []c
 	}
 }
 
-// shortestAudit keeps a single object from eating up the account's calls.
+// shortestAudit keeps a single object from using up the account's call rate.
 const shortestAudit = time.Minute
 
-// scheduleFor returns the schedule for obj: its annotation may ask for another one.
+// scheduleFor returns the schedule for obj, which its annotation may change.
 func (r *Reconciler[T]) scheduleFor(obj T, e *Events) Schedule {
 	schedule, text := r.Schedule, obj.GetAnnotations()[v1alpha1.AnnotationAuditInterval]
 	if text == "" {
@@ -92,7 +92,7 @@ func (r *Reconciler[T]) scheduleFor(obj T, e *Events) Schedule {
 		schedule.Resync = d
 		return schedule
 	}
-	if last, ok := r.Records.last(r.Kind, obj); !ok || last.triggers != triggersOf(obj) { // told once
+	if last, ok := r.Records.last(r.Kind, obj); !ok || last.triggers != triggersOf(obj) { // reported once
 		e.Warning(v1alpha1.ReasonInvalidAnnotation, "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
 			v1alpha1.AnnotationAuditInterval, text, shortestAudit, schedule.Resync)
 	}
@@ -111,15 +111,15 @@ func (r *Reconciler[T]) sendEvents(obj T, e *Events) {
 	e.list = nil
 }
 
-// conditionWriter writes conditions of one object at one moment.
+// conditionWriter writes the conditions of one object with one timestamp.
 type conditionWriter struct {
 	status     *v1alpha1.CommonStatus
 	generation int64
 	now        time.Time
 }
 
-// longestMessage bounds a condition's message, in bytes: it may quote what a server or a team wrote, and every watcher
-// gets it. Of one above 32 KiB the API server would refuse the whole status.
+// longestMessage is the maximum length of a condition's message, in bytes: it may quote a server or a team, and every
+// watcher receives it. The API server would reject the whole status if a message exceeds 32 KiB.
 const longestMessage = 4096
 
 func (c conditionWriter) set(kind string, status metav1.ConditionStatus, reason, message string) {
@@ -129,7 +129,7 @@ func (c conditionWriter) set(kind string, status metav1.ConditionStatus, reason,
 	})
 }
 
-// toggle keeps kstatus's abnormal-true conditions: there and True, or absent.
+// toggle writes an abnormal-true condition as kstatus expects: True, or absent.
 func (c conditionWriter) toggle(kind string, on bool, reason, message string) {
 	if !on {
 		meta.RemoveStatusCondition(&c.status.Conditions, kind)

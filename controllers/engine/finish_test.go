@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The status of what is Ready after its first pass tells all from the beginning; what needs a second pass is told.
+// The status of an object that is Ready after its first pass has all information; events are sent if a second pass is
+// needed.
 func TestWhatIsReadyAfterItsFirstPassSendsNoEvents(t *testing.T) {
 	b := newBench(t, nil)
 	b.work.made = "bucket b"

@@ -19,22 +19,22 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// maxRecorded is the largest spec that is recorded, in bytes of JSON. So an object's history has at most HistoryLimit
-// times as much.
+// maxRecorded is the size of the largest recorded spec, in bytes of JSON. An object's history has at most HistoryLimit
+// times this size.
 const maxRecorded = 64 << 10
 
-// scale is the subresource through which a spec can be changed past the policy that stamps who changed it.
+// scale is the subresource that can change a spec without the policy that records who changed it.
 const scale = "scale"
 
-// History records what objects' specs were, and who made them so: one ControllerRevision for each generation that is
-// seen, in the namespace of the object, which owns it. nil records nothing.
+// History records objects' earlier specs, and who wrote them: one ControllerRevision for each observed generation, in
+// the namespace of the object, which owns it. nil records nothing.
 type History struct {
 	Client    client.Client
-	APIReader client.Reader // past every cache, which has no managed fields
+	APIReader client.Reader // past every cache, because the cache drops managed fields
 }
 
-// recordHistory writes the generation of obj into its history. What fails is told, and tried by the next pass: it is no
-// reason to wait.
+// recordHistory records the generation of obj in its history. A failure is reported, and retried by the next pass: it
+// blocks nothing.
 func (r *Reconciler[T]) recordHistory(ctx context.Context, obj T, pass *Pass) {
 	err := r.History.record(ctx, r.Kind, obj)
 	if err == nil || ctx.Err() != nil {
@@ -44,8 +44,8 @@ func (r *Reconciler[T]) recordHistory(ctx context.Context, obj T, pass *Pass) {
 	pass.Warning(v1alpha1.ReasonHistoryNotRecorded, "Record", "this version is not in the history of the resource yet: %v; Portico tries again at the next check", err)
 }
 
-// record writes down the generation of obj, unless its status says that this was done. What cannot be written now is
-// tried by the next pass: the error is for people, and no reason to wait.
+// record records the generation of obj, unless its status says that this was done. The next pass retries a failed
+// write: the error is for people, and blocks nothing.
 func (h *History) record(ctx context.Context, kind string, obj Object) error {
 	status := obj.Common()
 	if h == nil || obj.GetNamespace() == "" || status.RecordedGeneration == obj.GetGeneration() {
@@ -63,7 +63,7 @@ func (h *History) record(ctx context.Context, kind string, obj Object) error {
 		if err == nil {
 			err = h.trim(ctx, obj)
 		}
-		if err != nil && !apierrors.IsAlreadyExists(err) { // that was a pass which did not come to note it
+		if err != nil && !apierrors.IsAlreadyExists(err) { // else an earlier pass created it
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (h *History) record(ctx context.Context, kind string, obj Object) error {
 	return nil
 }
 
-// entryOf returns the record of obj; nil without an error if there is to be none.
+// entryOf returns the record of obj; nil without an error if obj must not be recorded.
 func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1.ControllerRevision, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -98,7 +98,7 @@ func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1
 }
 
 // notesOf returns what is known about the change to the generation of obj; nil if obj is not the latest, so that this
-// cannot be said.
+// is unknown.
 func (h *History) notesOf(ctx context.Context, kind string, obj Object) (map[string]string, error) {
 	notes := notedByAdmission(obj)
 	if notes != nil && obj.GetGeneration() == 1 {
@@ -121,10 +121,10 @@ func (h *History) notesOf(ctx context.Context, kind string, obj Object) (map[str
 	return notesBy(obj, notes, last, scaled), nil
 }
 
-// notesBy returns what is known of the change to the generation of obj by its managed fields; notes are those of
-// admission, nil for none.
+// notesBy returns what the managed fields of obj show about the change to its generation; notes are those of admission,
+// nil for none.
 func notesBy(obj Object, notes map[string]string, last *metav1.ManagedFieldsEntry, scaled bool) map[string]string {
-	if notes != nil { // it knows all but when
+	if notes != nil { // has everything except the time
 		if last != nil {
 			notes[v1alpha1.AnnotationChangedAt] = last.Time.UTC().Format(time.RFC3339)
 		}
@@ -144,8 +144,8 @@ func notesBy(obj Object, notes map[string]string, last *metav1.ManagedFieldsEntr
 	return notes
 }
 
-// notedByAdmission returns what admission noted of the change to the generation of obj; nil unless it knows who made
-// it, and with what. It does not know when. Managed fields would not tell who took a field away.
+// notedByAdmission returns what admission recorded about the change to the generation of obj; nil unless that includes
+// who made it, and with what. It has no time. Managed fields would not show who removed a field.
 func notedByAdmission(obj client.Object) map[string]string {
 	by, with := obj.GetAnnotations()[v1alpha1.AnnotationChangedBy], obj.GetAnnotations()[v1alpha1.AnnotationChangedWith]
 	if !stamped(obj) || by == "" || with == "" {
@@ -157,13 +157,13 @@ func notedByAdmission(obj client.Object) map[string]string {
 	}
 }
 
-// stamped reports whether admission has noted who made the generation of obj.
+// stamped reports whether admission has recorded who wrote the generation of obj.
 func stamped(obj client.Object) bool {
 	return obj.GetAnnotations()[v1alpha1.AnnotationChangedGeneration] == strconv.FormatInt(obj.GetGeneration(), 10)
 }
 
-// changedBy returns who made the generation of obj, "" if that is not known. Who requested it made the first, also
-// where admission did not stamp changes yet.
+// changedBy returns who wrote the generation of obj, "" if unknown. The requester wrote the first, also where admission
+// did not record changes yet.
 func changedBy(obj client.Object) string {
 	notes := obj.GetAnnotations()
 	switch {
@@ -176,8 +176,8 @@ func changedBy(obj client.Object) string {
 }
 
 // lastOfSpec returns the field manager that changed the spec last, nil if there is none, and whether the subresource
-// scale changed it some time: of that, Kubernetes does not say when. Of several within one second it cannot be said
-// which was the last: then it has no name.
+// scale ever changed it, for which Kubernetes has no time. If several changed it within one second, the last one is
+// unknown, and the result has no name.
 func lastOfSpec(managed []metav1.ManagedFieldsEntry) (last *metav1.ManagedFieldsEntry, scaled bool) {
 	for _, e := range managed {
 		var owned map[string]json.RawMessage
@@ -196,7 +196,7 @@ func lastOfSpec(managed []metav1.ManagedFieldsEntry) (last *metav1.ManagedFields
 	return last, scaled
 }
 
-// trim deletes the oldest records of obj that are more than it may have.
+// trim deletes the oldest records of obj above the limit.
 func (h *History) trim(ctx context.Context, obj client.Object) error {
 	if obj.GetGeneration() <= v1alpha1.HistoryLimit {
 		return nil // there cannot be more
@@ -208,7 +208,7 @@ func (h *History) trim(ctx context.Context, obj client.Object) error {
 		return fmt.Errorf("list the history: %w", err)
 	}
 	slices.SortFunc(all.Items, func(a, b metav1.PartialObjectMetadata) int {
-		return cmp.Or(cmp.Compare(len(b.Name), len(a.Name)), cmp.Compare(b.Name, a.Name)) // that ends in the generation
+		return cmp.Or(cmp.Compare(len(b.Name), len(a.Name)), cmp.Compare(b.Name, a.Name)) // names end in the generation
 	})
 	for _, old := range all.Items[min(v1alpha1.HistoryLimit, len(all.Items)):] {
 		gone := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: old.Namespace, Name: old.Name}}

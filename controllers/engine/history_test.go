@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// archive is a cluster with the histories of objects; fail, if it is not nil, is what writing into it says.
+// archive is a cluster with the histories of objects; fail is the error of writes, nil for none.
 type archive struct {
 	t      *testing.T
 	client client.Client
@@ -71,7 +71,7 @@ func (a *archive) revisions() map[int64]appsv1.ControllerRevision {
 	return out
 }
 
-// ownedFields returns a managed field of the API server, of the main resource unless sub names another.
+// ownedFields returns a managed fields entry of the main resource, or of the subresource sub.
 func ownedFields(manager, sub, fields string, at time.Time) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: sub, APIVersion: v1alpha1.GroupVersion.String(),
@@ -121,7 +121,7 @@ func TestAGenerationIsRecordedOnce(t *testing.T) {
 
 func TestAnOperatorThatWasCutOffBeforeItNotedARecordGoesOn(t *testing.T) {
 	a := newArchive(t, changed(2))
-	for range 2 { // the second one has not seen what the first one noted
+	for range 2 { // the second does not see what the first saved
 		obj := changed(2)
 		if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil || obj.Status.RecordedGeneration != 2 {
 			t.Fatalf("%v, recorded %d", err, obj.Status.RecordedGeneration)

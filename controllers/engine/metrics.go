@@ -25,7 +25,7 @@ var historyFailures = RegisterMetric(metric.Counter(metric.Info{
 
 var _ = RegisterMetric(metric.Build())
 
-// RegisterMetric makes c part of controller-runtime's registry, once per process.
+// RegisterMetric registers c with controller-runtime's registry, once per process.
 func RegisterMetric[C prometheus.Collector](c C) C {
 	metrics.Registry.MustRegister(c)
 	return c

@@ -8,7 +8,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// pauses runs passes, each when the one before said, and returns what they said. outcome is asked before each pass.
+// pauses runs passes, each at the time that the previous one requested, and returns the intervals. outcome is called
+// before each pass.
 func (b *bench) pauses(now *time.Time, passes int, outcome func(pass int) error) []time.Duration {
 	b.t.Helper()
 	var all []time.Duration
@@ -32,8 +33,8 @@ func paced(t *testing.T) (*bench, *time.Time) {
 	return b, &now
 }
 
-// What is blocked is tried again soon, then after as long as it has been blocked already, and at least every five
-// minutes. With another cause, or when somebody asks, the pace starts over.
+// A blocked object is retried soon, then after as long as it has been blocked, and at least every five minutes. With
+// another cause, or on request, the intervals start over.
 func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	b, now := paced(t)
 	denied := func(int) error { return Blocked("AccessDenied", "s3:CreateBucket is denied") }
@@ -57,7 +58,7 @@ func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	}
 }
 
-// A pass that ends well may know that something is due before the next audit.
+// A successful pass may know that something is due before the next audit.
 func TestAPassThatEndsWellMayAskForAnEarlierOne(t *testing.T) {
 	b, now := paced(t)
 	well := func(int) error { return nil }
@@ -73,7 +74,7 @@ func TestAPassThatEndsWellMayAskForAnEarlierOne(t *testing.T) {
 	}
 }
 
-// A simulator that is faster than AWS is asked sooner, and never at once.
+// A simulator that is faster than AWS is polled sooner, and never at once.
 func TestPollsAreScaled(t *testing.T) {
 	for _, row := range []struct {
 		scale       float64
@@ -93,13 +94,13 @@ func TestPollsAreScaled(t *testing.T) {
 	}
 }
 
-// A wait of less than a second must get on: a pass that says what the one before has said backs off.
+// A wait of less than a second must make progress: a pass with the same outcome as the previous one backs off.
 func TestWorkThatAchievesNothingBacksOff(t *testing.T) {
 	b, now := paced(t)
 	passes := 0
 	for start := *now; now.Sub(start) < time.Hour; passes++ {
 		b.pauses(now, 1, func(int) error { return Wait("Emptying", 0, "3 objects removed so far") })
-		*now = now.Add(5 * time.Millisecond) // that the pass itself takes
+		*now = now.Add(5 * time.Millisecond) // duration of the pass
 	}
 	if passes > 40 {
 		t.Errorf("%d passes in an hour", passes)
@@ -124,9 +125,9 @@ func TestWhatDoesNotShowIsCountedOverPasses(t *testing.T) {
 	}{
 		{[]PlannedAction{putA}, Wait("Settling", time.Second, "x"), 1, 0},
 		{[]PlannedAction{putA, putB}, Wait("Settling", time.Second, "x"), 2, 1},
-		{nil, Wait("Throttled", time.Second, "x"), 2, 1}, // it did not come to know
+		{nil, Wait("Throttled", time.Second, "x"), 2, 1}, // it ended before it could tell
 		{[]PlannedAction{putA, putB}, Blocked("NotKept", "x"), 3, 2},
-		{[]PlannedAction{putB}, Wait("Settling", time.Second, "x"), 0, 3}, // the other has come to show
+		{[]PlannedAction{putB}, Wait("Settling", time.Second, "x"), 0, 3}, // the other is visible now
 		{[]PlannedAction{putA}, Wait("Settling", time.Second, "x"), 1, 0},
 		{nil, nil, 0, 0},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Pass is one reconcile of one object, and what it noted.
+// Pass is one reconcile of one object, and what it recorded.
 type Pass struct {
 	Events
 	save       func(context.Context) error
@@ -19,23 +19,23 @@ type Pass struct {
 	conditions []conditionChange
 	again      time.Duration // see LookAgain
 
-	before, ineffective    ineffectiveActions // in the passes before, and in this one
+	before, ineffective    ineffectiveActions // in earlier passes, and in this one
 	refusedBefore, refused refusals           // likewise
 }
 
-// PlannedAction names an action that a pass found to do: the call, and the difference that asks for it.
+// PlannedAction is an action in the plan of a pass: the call, and the difference that causes it.
 type PlannedAction struct{ Name, Why string }
 
-// String returns the action as people read it: "PutBucketVersioning (versioning Suspended → Enabled)".
+// String formats the action for people: "PutBucketVersioning (versioning Suspended → Enabled)".
 func (a PlannedAction) String() string { return a.Name + " (" + a.Why + ")" }
 
-// ineffectiveActions counts, by action, the passes in a row after which it was accepted and did not show. It lives in
-// memory: a restart costs a few tries more, and a count in the status would be one more write for each.
+// ineffectiveActions counts, by action, the consecutive passes after which it was accepted and not visible. It is kept
+// in memory: a restart costs a few more tries, and a count in the status would cost a write for each.
 type ineffectiveActions map[PlannedAction]int
 
-// CountIneffective notes that an action of this pass does not show, and returns in how many passes in a row it did not.
-// A pass that ends before it comes to know does not end the row; one that finds everything in sync does, or plans
-// without the action.
+// CountIneffective records that an action of this pass has no visible effect, and returns for how many consecutive
+// passes. A pass that ends before it can tell does not reset the count; one that is in sync, or whose plan does not
+// have the action, does.
 func (p *Pass) CountIneffective(action PlannedAction) int {
 	if p.ineffective == nil {
 		p.ineffective = ineffectiveActions{}
@@ -44,11 +44,11 @@ func (p *Pass) CountIneffective(action PlannedAction) int {
 	return p.ineffective[action]
 }
 
-// IneffectiveCount returns what CountIneffective last returned for the action in the passes before.
+// IneffectiveCount returns what CountIneffective last returned for the action in earlier passes.
 func (p *Pass) IneffectiveCount(action PlannedAction) int { return p.before[action] }
 
-// after returns what is to be remembered after a pass: of the counts before it those of actions that are still to do,
-// if it came to plan, and its own. So there are never more than one pass can plan.
+// after returns the counts to keep after a pass: its own, and if it made a plan, the earlier ones of actions still
+// planned. So there are never more than one pass can plan.
 func (before ineffectiveActions) after(pass passResult) ineffectiveActions {
 	if pass.reason == v1alpha1.ReasonInSync {
 		return nil
@@ -70,16 +70,15 @@ type conditionChange struct {
 	reason, message string
 }
 
-// SetCondition sets a condition of the kind's own; finish writes it, ahead of the Ready family.
+// SetCondition sets a condition of the kind's own; finish writes it, before the Ready family.
 func (p *Pass) SetCondition(kind string, status metav1.ConditionStatus, reason, message string) {
 	p.conditions = append(p.conditions, conditionChange{kind, status, reason, message})
 }
 
-// LookAgain asks for another pass in d though this one ends well, if that is earlier than the next would be; 0 asks for
-// none.
+// LookAgain requests another pass in d, even if this one succeeds, if the next would be later; 0 requests none.
 func (p *Pass) LookAgain(d time.Duration) { p.again = d }
 
-// hasten returns the schedule with the next pass as early as this one asks for.
+// hasten returns the schedule with the next pass no later than this one requests.
 func (p *Pass) hasten(s Schedule) Schedule {
 	if p.again > 0 {
 		s.Resync = min(s.Resync, p.again)
@@ -92,7 +91,7 @@ func (p *Pass) RemoveCondition(kind string) {
 	p.conditions = append(p.conditions, conditionChange{kind: kind})
 }
 
-// Condition returns the status that the pass gave the condition, empty if it gave none.
+// Condition returns what the pass set for the condition; empty if it set nothing.
 func (p *Pass) Condition(kind string) (status metav1.ConditionStatus, reason, message string) {
 	for _, m := range p.conditions {
 		if m.kind == kind {
@@ -102,22 +101,22 @@ func (p *Pass) Condition(kind string) (status metav1.ConditionStatus, reason, me
 	return status, reason, message
 }
 
-// RecordPlan notes what the pass found to do; see Record.
+// RecordPlan records the actions that the pass planned; see Record.
 func (p *Pass) RecordPlan(actions ...PlannedAction) { p.plan = append(p.plan, actions...) }
 
 // NewPass returns a pass whose SaveStatus calls save; nil saves nothing. Only tests of a KindReconciler need it.
 func NewPass(save func(context.Context) error) *Pass { return &Pass{save: save} }
 
-// NextPass returns a pass over the same object that remembers what p found. Only tests of a KindReconciler need it.
+// NextPass returns a pass over the same object with the results of p. Only tests of a KindReconciler need it.
 func NextPass(p *Pass) *Pass {
 	over := passResult{plan: p.plan, ineffective: p.ineffective, refused: p.refused}
 	return &Pass{before: p.before.after(over), refusedBefore: p.refusedBefore.after(over)}
 }
 
-// SaveStatus writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the
-// object is the latest, still exists and is not being deleted since it was read: what must be written down before an
-// act outside goes through here, and so does the act itself if nobody could find its result for an object that is gone.
-// The object holds the server's answer afterwards: pointers into its status from before lead nowhere.
+// SaveStatus writes the object's status now, in the middle of the pass, at its resourceVersion. nil proves that the
+// object is current, exists and is not being deleted since it was read. State that must be saved before an external
+// action is saved with it, and it also precedes an action whose result could not be found again for a deleted object.
+// Afterwards the object is the server's response: earlier pointers into its status are stale.
 func (p *Pass) SaveStatus(ctx context.Context) error {
 	if p.save == nil {
 		return nil

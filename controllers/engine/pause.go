@@ -9,14 +9,14 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Withdrawer is a KindReconciler that gives rights to others. Whoever may edit an object may pause it, so that a pause
-// must keep no right that is not allowed any more.
+// Withdrawer is a KindReconciler that gives rights to others. Anyone who can edit an object can pause it, so a pause
+// must not preserve rights that are no longer allowed.
 type Withdrawer[T Object] interface {
-	// Withdraw takes away what the paused obj has given and may not give any more, and does nothing else.
+	// Withdraw removes rights that the paused obj has given and that are no longer allowed, and does nothing else.
 	Withdraw(ctx context.Context, obj T, pass *Pass) error
 }
 
-// pause leaves obj alone, but for what it has given and may not give any more.
+// pause leaves obj alone, except for rights that are no longer allowed.
 func (r *Reconciler[T]) pause(ctx context.Context, before, obj T, pass *Pass) (ctrl.Result, error) {
 	r.recordHistory(ctx, obj, pass)
 	var withdrawn error

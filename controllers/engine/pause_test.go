@@ -26,8 +26,8 @@ func (g giver) Withdraw(_ context.Context, obj *v1alpha1.S3Bucket, pass *Pass) e
 	return g.err
 }
 
-// A pause stops all work, but for taking away what is not allowed any more; what that waits for, or fails at, is tried
-// again.
+// A pause stops all work, except the removal of rights that are no longer allowed; if that waits or fails, it is
+// retried.
 func TestAPauseTakesAwayWhatIsNotAllowed(t *testing.T) {
 	boom := errors.New("boom")
 	for name, row := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Record is what the engine remembers of its passes over one object: more than the status says, because it changes with
-// every pass. It lives in memory and is lost with the process.
+// Record is what the engine remembers of its passes over one object: data that is not in the status, because it changes
+// with every pass. It is kept in memory and lost with the process.
 type Record struct {
 	Kind      string
 	Namespace string
@@ -23,26 +23,26 @@ type Record struct {
 	LastChecked time.Time
 	Reason      string
 	Message     string
-	// NextCheck is when the next pass is due if nothing happens before; absent after a failure, which is tried again
-	// with back-off, and while the object is paused.
+	// NextCheck is when the next pass is due without other events; absent after a failure, which is retried with
+	// back-off, and while the object is paused.
 	NextCheck *time.Time
-	// LastPlan is the last that a pass found to do; absent if none did since the operator started.
+	// LastPlan is the last non-empty plan of a pass; absent if there was none since the operator started.
 	LastPlan *Plan
-	// Passes counts them since the operator started; Failures are those at the end that failed.
+	// Passes counts passes since the operator started; Failures counts the latest consecutive failed ones.
 	Passes   int64
 	Failures int64
 
 	generation   int64
 	triggers     string
-	lastObserved time.Time          // when the last pass ended that was not routine, or found something to do
-	lastAudit    time.Time          // when the last audit found everything in sync; the first pass, before one did; zero, if the last did not
-	since        time.Time          // when a pass first ended as the last one has
+	lastObserved time.Time          // end of the last pass that was not routine, or had a plan
+	lastAudit    time.Time          // last audit in sync; before one, the first pass; zero if the last was not in sync
+	since        time.Time          // first pass with the current outcome
 	ineffective  ineffectiveActions // never changed, only replaced
 	refused      refusals           // never changed, only replaced
-	released     bool               // nothing is left to undo, by this generation of the spec
+	released     bool               // nothing is left to undo, for this generation of the spec
 }
 
-// Plan is what one pass found to do.
+// Plan is the plan of one pass.
 type Plan struct {
 	At      time.Time
 	Actions []PlannedAction
@@ -52,7 +52,7 @@ type Plan struct {
 type Records struct {
 	mu     sync.RWMutex
 	all    map[recordKey]Record
-	atWork map[recordKey]struct{} // the objects over which a pass runs now
+	atWork map[recordKey]struct{} // objects with a running pass
 }
 
 type recordKey struct {
@@ -68,7 +68,7 @@ func (r *Records) Get(kind string, of types.NamespacedName) (Record, bool) {
 	return found, ok
 }
 
-// All returns the records that the filter lets pass, sorted by kind, namespace and name. nil lets all pass.
+// All returns the records for which filter returns true, sorted by kind, namespace and name. nil selects all.
 func (r *Records) All(filter func(Record) bool) []Record {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -93,7 +93,8 @@ func (r *Records) forget(kind string, of types.NamespacedName) {
 	delete(r.all, recordKey{kind, of})
 }
 
-// update changes the record of obj: a new one, if there is none or it is of an earlier object of this name.
+// update changes the record of obj. It starts a new one if there is none, or if it belongs to an earlier object of this
+// name.
 func (r *Records) update(kind string, obj client.Object, change func(one *Record)) {
 	if r == nil {
 		return
@@ -113,19 +114,19 @@ func (r *Records) update(kind string, obj client.Object, change func(one *Record
 	r.all[key] = one
 }
 
-// release notes that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need not
-// prove again what it could only prove by having done it.
+// release records that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need
+// not prove this again, which only the pass that did the work could.
 func (r *Records) release(kind string, obj client.Object) {
 	r.update(kind, obj, func(one *Record) { one.released = true })
 }
 
-// released reports whether release was called for obj, and nobody has changed its spec since.
+// released reports whether release was called for obj, and its spec has not changed since.
 func (r *Records) released(kind string, obj client.Object) bool {
 	one, ok := r.last(kind, obj)
 	return ok && one.released && one.UID == obj.GetUID() && one.generation == obj.GetGeneration()
 }
 
-// add notes a pass.
+// add records a pass.
 func (r *Records) add(kind string, obj client.Object, pass passResult) {
 	r.update(kind, obj, func(one *Record) {
 		if !one.sameOutcome(obj, pass) {
@@ -152,7 +153,8 @@ func (r *Records) add(kind string, obj client.Object, pass passResult) {
 	})
 }
 
-// noteAudit notes how an audit ended. Time counts from the first pass over an object: a restart costs no audits.
+// noteAudit records the outcome of an audit. The interval starts with the first pass over an object: a restart causes
+// no audits.
 func (r *Record) noteAudit(pass passResult) {
 	switch {
 	case pass.audit && pass.reason != v1alpha1.ReasonInSync:
@@ -162,7 +164,7 @@ func (r *Record) noteAudit(pass passResult) {
 	}
 }
 
-// passResult is a pass when it is over.
+// passResult is a finished pass.
 type passResult struct {
 	at              time.Time
 	reason, message string
@@ -174,13 +176,13 @@ type passResult struct {
 	refused         refusals
 }
 
-// sameOutcome reports whether the last pass ended as this one does, and nobody has asked for anything since.
+// sameOutcome reports whether the last pass had the outcome of this one, and nobody has requested anything since.
 func (r Record) sameOutcome(obj client.Object, pass passResult) bool {
 	return r.Passes > 0 && r.UID == obj.GetUID() && r.Reason == pass.reason && r.Message == pass.message &&
 		r.generation == obj.GetGeneration() && r.triggers == triggersOf(obj)
 }
 
-// unchangedFor returns for how long passes have ended as this one does; 0 if it is the first.
+// unchangedFor returns for how long passes have had this outcome; 0 if it is new.
 func (r *Records) unchangedFor(kind string, obj client.Object, pass passResult) time.Duration {
 	last, ok := r.last(kind, obj)
 	if !ok || !last.sameOutcome(obj, pass) {
@@ -189,7 +191,7 @@ func (r *Records) unchangedFor(kind string, obj client.Object, pass passResult) 
 	return pass.at.Sub(last.since)
 }
 
-// ineffectiveOf returns what the passes over obj up to now have tried in vain.
+// ineffectiveOf returns the ineffective actions of earlier passes over obj.
 func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveActions {
 	last, ok := r.last(kind, obj)
 	if !ok || last.UID != obj.GetUID() {
@@ -198,8 +200,8 @@ func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveActio
 	return last.ineffective
 }
 
-// refusedOf returns what the passes over obj up to now have seen refused; nothing once somebody has changed obj or
-// asked for a pass.
+// refusedOf returns the actions refused in earlier passes over obj; nothing once somebody has changed obj or requested
+// a pass.
 func (r *Records) refusedOf(kind string, obj client.Object) refusals {
 	last, ok := r.last(kind, obj)
 	if !ok || last.UID != obj.GetUID() || last.generation != obj.GetGeneration() || last.triggers != triggersOf(obj) {
@@ -208,7 +210,7 @@ func (r *Records) refusedOf(kind string, obj client.Object) refusals {
 	return last.refused
 }
 
-// last does what Get does, for a Records that may be nil.
+// last returns what Get does, for a Records that may be nil.
 func (r *Records) last(kind string, obj client.Object) (Record, bool) {
 	if r == nil {
 		return Record{}, false
@@ -216,22 +218,22 @@ func (r *Records) last(kind string, obj client.Object) (Record, bool) {
 	return r.Get(kind, client.ObjectKeyFromObject(obj))
 }
 
-// lastObserved returns when the object was last looked at live, as far as that is remembered.
+// lastObserved returns when the object was last observed live, if known.
 func (r *Records) lastObserved(kind string, obj client.Object) time.Time {
 	last, _ := r.last(kind, obj)
 	return last.lastObserved
 }
 
-// routine reports whether a pass over obj that starts now is routine: the last one found everything in sync, nobody has
-// asked for anything since, and it is simply time.
+// routine reports whether a pass over obj that starts now is routine: the last one was in sync, nobody has requested
+// anything since, and the pass is only due by time.
 func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
 	last, ok := r.last(kind, obj)
 	return ok && last.UID == obj.GetUID() && last.Reason == v1alpha1.ReasonInSync && last.generation == obj.GetGeneration() &&
 		last.triggers == triggersOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
 }
 
-// audit reports whether a pass over obj that starts now is an audit: it is routine, somebody asked for it, or the last
-// one was so long ago, or did not find everything in sync.
+// audit reports whether a pass over obj that starts now is an audit: it is routine, or requested, or interval has
+// passed since the last audit in sync.
 func (r *Records) audit(kind string, obj client.Object, now time.Time, interval time.Duration) bool {
 	last, ok := r.last(kind, obj)
 	return ok && last.UID == obj.GetUID() &&

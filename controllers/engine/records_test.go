@@ -93,7 +93,7 @@ func TestAuditsAreMadeInTimeAndOnRequest(t *testing.T) {
 	}
 }
 
-// After a restart what is in sync waits for its audit; what was Ready and is not is looked at whole.
+// After a restart an object in sync waits for its audit; one that was Ready and is not is audited at once.
 func TestTheFirstPassAuditsOnlyWhatIsAmiss(t *testing.T) {
 	for name, row := range map[string]struct {
 		wasReady, ready, want bool
@@ -135,7 +135,7 @@ func TestRecordsTellOfPlansAndFailures(t *testing.T) {
 	if some := r.All(func(x Record) bool { return x.Name == "b" }); len(some) != 1 {
 		t.Errorf("some: %+v", some)
 	}
-	for _, p := range ownPredicates(r, "S3Bucket") { // as controller-runtime asks them
+	for _, p := range ownPredicates(r, "S3Bucket") { // as controller-runtime calls them
 		if !p.Delete(event.DeleteEvent{Object: obj}) {
 			break
 		}

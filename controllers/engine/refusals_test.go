@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// What was refused is tried again after as long as it has been refused, at once after an edit, and is forgotten once it
-// succeeded.
+// A refused action is retried after as long as it has been refused, at once after an edit, and is forgotten once it
+// succeeds.
 func TestRefusalsAreRememberedUntilAnEdit(t *testing.T) {
 	records, start := &Records{}, time.Unix(1000, 0)
 	obj := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", UID: "u", Generation: 1}}
@@ -39,7 +39,7 @@ func TestRefusalsAreRememberedUntilAnEdit(t *testing.T) {
 	if recalled(time.Minute) != nil {
 		t.Error("after the clock was put back it is not tried")
 	}
-	records.add("S3Bucket", obj, passResult{at: start.Add(150 * time.Second), reason: v1alpha1.ReasonFailed}) // came to no plan
+	records.add("S3Bucket", obj, passResult{at: start.Add(150 * time.Second), reason: v1alpha1.ReasonFailed}) // made no plan
 	if !errors.Is(recalled(3*time.Minute), denied) {
 		t.Error("a pass that came to no plan made it forgotten")
 	}

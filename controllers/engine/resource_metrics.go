@@ -20,8 +20,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Reasons of objects that are not Ready, as metrics have them. A kind shows mostReasons of its own, those of the most
-// objects; what is beyond is ReasonOther, and what no pass has seen yet ReasonUnchecked.
+// Metric values of the reasons of objects that are not Ready. A kind has its mostReasons most frequent reasons; the
+// rest is ReasonOther, and objects without a pass are ReasonUnchecked.
 const (
 	mostReasons     = 20
 	ReasonOther     = "Other"
@@ -56,7 +56,7 @@ var (
 	})
 )
 
-// collectedKinds are the kinds that the manager which was set up last has.
+// collectedKinds are the kinds of the manager that was set up last.
 var collectedKinds struct {
 	sync.Mutex
 	mgr   ctrl.Manager
@@ -66,7 +66,7 @@ var collectedKinds struct {
 
 var resourceCollector = NewCacheCollector(collectResources, resourcesDesc, notReadyDesc, notReadyAgeDesc, deletingDesc, deletingAgeDesc)
 
-// collectKind adds gvk to what is counted in mgr's cache.
+// collectKind adds gvk to the kinds counted in mgr's cache.
 func collectKind(mgr ctrl.Manager, gvk schema.GroupVersionKind, now func() time.Time) {
 	collectedKinds.Lock()
 	defer collectedKinds.Unlock()
@@ -77,7 +77,7 @@ func collectKind(mgr ctrl.Manager, gvk schema.GroupVersionKind, now func() time.
 	collectedKinds.now, collectedKinds.kinds = now, append(collectedKinds.kinds, gvk)
 }
 
-// collectResources counts every kind; one that cannot be listed is left out.
+// collectResources counts every kind; one that cannot be listed is skipped.
 func collectResources(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
 	collectedKinds.Lock()
 	scheme, kinds, now := collectedKinds.mgr.GetScheme(), slices.Clone(collectedKinds.kinds), collectedKinds.now()
@@ -100,7 +100,7 @@ func collectResources(ctx context.Context, from client.Reader, out chan<- promet
 	return nil
 }
 
-// kindCounts is what is counted of one kind.
+// kindCounts are the counts of one kind.
 type kindCounts struct {
 	now      time.Time
 	ready    map[bool]int
@@ -108,7 +108,7 @@ type kindCounts struct {
 	deleting ageGroup
 }
 
-// ageGroup is how many there are, and the age of the oldest.
+// ageGroup is a number of objects, and the age of the oldest.
 type ageGroup struct {
 	n      int
 	oldest time.Duration
@@ -134,8 +134,8 @@ func (k *kindCounts) add(obj Object) {
 	}
 }
 
-// send sends the metrics of the kind: all numbers, so that what is zero is not taken for unknown, and ages of what
-// there is.
+// send sends the metrics of the kind: all counts, so that zero is distinct from unknown, and the ages of existing
+// objects.
 func (k *kindCounts) send(kind string, out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{kind}, labels...)...)
@@ -151,7 +151,7 @@ func (k *kindCounts) send(kind string, out chan<- prometheus.Metric) {
 	gauge(deletingAgeDesc, k.deleting.oldest.Seconds())
 }
 
-// largestGroups keeps the groups with the most members and puts all others into one.
+// largestGroups keeps the n groups with the most members and merges all others into one.
 func largestGroups(groups map[string]*ageGroup, n int) map[string]*ageGroup {
 	if len(groups) <= n {
 		return groups

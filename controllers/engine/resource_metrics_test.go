@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// unready has not been Ready for so long.
+// unready returns a bucket that has not been Ready for this time.
 func unready(reason string, since time.Duration) *v1alpha1.S3Bucket {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: noon.Add(-time.Hour)}}}
 	if reason != "" {
@@ -98,7 +98,7 @@ func TestReasonsBeyondTheBoundAreOneTogether(t *testing.T) {
 	}
 }
 
-// replica leads once elected is closed.
+// replica becomes the leader once elected is closed.
 type replica struct {
 	cache.Cache
 	elected chan struct{}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// shutdownGrace is how long a pass that has begun may go on when the operator is asked to end: most end within it, and
-// leave nothing half done. The next leader waits for them.
+// shutdownGrace is how long a running pass may continue when the operator is stopped: most finish in time, and leave
+// nothing half done. The next leader waits for it.
 const shutdownGrace = 3 * time.Second
 
-// withShutdownGrace returns a context that ends some time after the operator was asked to end, but not after ctx's own
-// time is over. What begins too late does not outlive it.
+// withShutdownGrace returns a context that ends shutdownGrace after the operator was stopped, but not after ctx's
+// deadline.
 func withShutdownGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return ctx, func() {}

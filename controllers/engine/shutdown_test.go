@@ -10,7 +10,7 @@ import (
 
 func TestAPassMayFinish(t *testing.T) {
 	for name, c := range map[string]struct {
-		asked, deadline time.Duration // after the beginning; 0: never
+		asked, deadline time.Duration // after the start; 0: never
 		ends            time.Duration
 		err             error
 	}{

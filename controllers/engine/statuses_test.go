@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the statuses that test/monitoring
 
 const statusesFile = "../../test/monitoring/testdata/statuses.yaml"
 
-// A situation is what became of an object: passes with these outcomes, and then changes.
+// A situation is the history of an object: passes with these outcomes, and then changes.
 type situation struct {
 	name    string
 	passes  []error
@@ -72,7 +72,7 @@ func (s situation) play(t *testing.T) *v1alpha1.S3Bucket {
 	for i, change := range s.changes {
 		change(obj)
 		gone := obj.DeletionTimestamp
-		if gone == nil { // the fake client takes no object that is being deleted
+		if gone == nil { // the fake client accepts no object that is being deleted
 			if err := b.client.Update(t.Context(), obj); err != nil {
 				t.Fatal(err)
 			}
@@ -87,8 +87,8 @@ func (s situation) play(t *testing.T) *v1alpha1.S3Bucket {
 	return obj
 }
 
-// TestStatusesForTools holds the statuses that test/monitoring shows to Argo CD's health check and to kstatus: they are
-// what the engine writes.
+// TestStatusesForTools checks that the statuses which test/monitoring shows to Argo CD's health check and to kstatus
+// are those that the engine writes.
 func TestStatusesForTools(t *testing.T) {
 	all := map[string]any{}
 	for _, s := range situations {

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// traced makes spans until the test ends.
+// traced records spans until the test ends.
 func traced(t *testing.T) *tracetest.InMemoryExporter {
 	t.Helper()
 	kept := tracetest.NewInMemoryExporter()
@@ -66,7 +66,7 @@ func TestOutcomesThatNoConditionHas(t *testing.T) {
 	}
 }
 
-// The pass of an object that is gone does the least of all; off, a span adds nothing to it.
+// The pass of a deleted object does the least work; with tracing off, a span allocates nothing.
 func TestNoTracesCostNoAllocation(t *testing.T) {
 	gone := &v1alpha1.S3Bucket{}
 	gone.DeletionTimestamp = &metav1.Time{Time: noon}

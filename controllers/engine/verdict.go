@@ -11,27 +11,27 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// pollPriority puts resyncs and polls behind what the same team asks for, and keeps them to their part of the turns:
+// pollPriority sorts resyncs and polls after requested work of the same team, and limits them to their share of turns:
 // see fair.Queue. It must be below the −100 that controller-runtime gives to the initial list, or a restart starves
 // behind steady polling.
 const pollPriority = -200
 
-// verdict is what an outcome means for the object.
+// verdict is the meaning of an outcome for the object.
 type verdict struct {
 	status       metav1.ConditionStatus
 	reason       string
 	message      string
-	reconciling  bool // Reconciling: it will get on by itself
+	reconciling  bool // Reconciling: it proceeds without help
 	stalled      bool // Stalled: somebody must act
 	requeueAfter time.Duration
-	immediate    bool // the work goes on, and is no poll
+	immediate    bool // the work continues at once, and is not a poll
 }
 
 func (v verdict) failed() bool {
 	return v.reason == v1alpha1.ReasonFailed || v.reason == v1alpha1.ReasonTimedOut
 }
 
-// judge maps an outcome to a verdict, and looks at nothing else. everReady and deleting are facts of the object.
+// judge maps an outcome to a verdict; it is a pure function. everReady and deleting are properties of the object.
 func judge(outcome error, everReady, deleting bool, schedule Schedule) verdict {
 	if outcome == nil {
 		return verdict{status: metav1.ConditionTrue, reason: v1alpha1.ReasonInSync, message: "everything is as the spec asks", requeueAfter: schedule.Resync}
@@ -52,7 +52,7 @@ func judge(outcome error, everReady, deleting bool, schedule Schedule) verdict {
 	return v
 }
 
-// next returns when to look again; stood is how long the verdict has been the same. A failure is left to the queue's
+// next returns when to check again; stood is how long the verdict has been unchanged. A failure is left to the queue's
 // back-off.
 func (v verdict) next(schedule Schedule, stood time.Duration) ctrl.Result {
 	low := pollPriority
@@ -69,5 +69,5 @@ func (v verdict) next(schedule Schedule, stood time.Duration) ctrl.Result {
 	case v.immediate:
 		return ctrl.Result{RequeueAfter: max(v.requeueAfter, min(stood, slowRetry), time.Millisecond)}
 	}
-	return ctrl.Result{RequeueAfter: schedule.poll(v.requeueAfter), Priority: &low} // a poll: what users ask for goes first
+	return ctrl.Result{RequeueAfter: schedule.poll(v.requeueAfter), Priority: &low} // a poll: users' requests go first
 }

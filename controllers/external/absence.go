@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// handleAbsence decides what to do when Observe found nothing: wait, create, or ask for an acknowledgement.
+// handleAbsence decides what to do when Observe found nothing: wait, create, or require an acknowledgement.
 func (r *reconciliation[T, S]) handleAbsence() error {
 	_, status := r.obj.AWS()
 	if len(r.taken) > 0 {
@@ -19,7 +19,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		return nil
 	}
 	if !r.Stateful {
-		r.recreating, r.lostARN, status.ARN = true, status.ARN, "" // saved before the creation: the new one is waited for like any other
+		r.recreating, r.lostARN, status.ARN = true, status.ARN, "" // saved before the creation: the new one is waited for as usual
 		return nil
 	}
 	if !r.isAbsent(r.Adapter, status) {
@@ -37,7 +37,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		lostName(status), v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 
-// lostName names a resource that was there.
+// lostName returns the name of a lost resource for messages.
 func lostName(status *v1alpha1.AWSStatus) string { return cmp.Or(status.ARN, "what was kept") }
 
 // isAbsent reports whether the resource that Observe did not find is really gone, not just not visible yet.
@@ -48,9 +48,9 @@ func (rec Reconciler[T, S]) isAbsent(a Adapter[T, S], status *v1alpha1.AWSStatus
 	return !rec.recentlyChanged(status)
 }
 
-// recentlyChanged reports whether the last change is so young that AWS may not show it everywhere. Times of a status
-// are whole seconds, so that it may be up to a second younger than they say; of what was never seen, the time may be
-// that of the note before its creation.
+// recentlyChanged reports whether the last change is so recent that AWS may not show it everywhere. Times in a status
+// have whole seconds, so the change may be up to a second later; for a resource never seen, the time may be that of the
+// reservation before its creation.
 func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
 	window := rec.Settling + time.Second
 	if status.ARN == "" {
@@ -59,15 +59,15 @@ func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
 	return status.LastSyncTime != nil && rec.Now().Sub(status.LastSyncTime.Time) < window
 }
 
-// correctLastSync moves a time that lies ahead to now. Another replica's clock has set it, or ours before it was put
-// right: what happened then has happened by now, and must not be young for as long as the clocks differ.
+// correctLastSync sets a time in the future to now. A wrong clock, of another replica or ours, has written it; without
+// this the change would count as recent until the clock catches up.
 func (rec Reconciler[T, S]) correctLastSync(status *v1alpha1.AWSStatus) {
 	if now := rec.Now(); status.LastSyncTime != nil && status.LastSyncTime.After(now) {
 		setLastSync(status, now)
 	}
 }
 
-// pollInterval returns when to look again for what should show soon.
+// pollInterval returns how soon to check again for something that should soon be visible.
 func (rec Reconciler[T, S]) pollInterval() time.Duration {
 	return min(10*time.Second, max(rec.Settling, time.Second))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// What holds nothing is made again at once, told as such, and looked after like anything new.
+// A resource without content is created again at once, reported as such, and treated like a new one.
 func TestAStatelessResourceIsMadeAgain(t *testing.T) {
 	w := &world{want: "a"}
 	work := drive(w, nil)

@@ -17,8 +17,8 @@ func ObserveOnly(obj Object) bool {
 	return spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
-// Holds reports whether the resource that the status of obj names is known to be obj's own, and not one that was only
-// ever observed, or that is somebody else's by now.
+// Holds reports whether the resource in the status of obj is known to be obj's own, and not only observed or owned by
+// somebody else meanwhile.
 func Holds(obj Object) bool {
 	_, status := obj.AWS()
 	ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady)
@@ -26,30 +26,28 @@ func Holds(obj Object) bool {
 	return status.ARN != "" && status.LastSyncTime != nil && !ObserveOnly(obj) && !lost
 }
 
-// ReadsSettings reports whether Observe reads more of obj's resource than whose it is: not of what is foreign, or is to
-// go.
+// ReadsSettings reports whether Observe reads the settings of obj's resource in addition to its owner: not for foreign
+// resources, nor during deletion.
 func ReadsSettings(obj Object, owner Owner) bool {
 	return obj.GetDeletionTimestamp().IsZero() && owner != Foreign
 }
 
-// Owner says to whom a resource belongs, by the marks it carries.
+// Owner says who owns a resource, according to its ownership tags.
 type Owner int
 
 const (
-	// Foreign means that the resource is somebody else's, or nobody's: it is never touched.
+	// Foreign means that the resource belongs to somebody else, or to nobody: it is never changed.
 	Foreign Owner = iota
-	// Ours means that it carries the ownership tags of exactly this object.
+	// Ours means that it has the ownership tags of exactly this object.
 	Ours
-	// Earlier means that it carries those of an earlier object of the same name in the same namespace: it is taken
-	// back.
+	// Earlier means that it has those of an earlier object with the same name in the same namespace: it is adopted.
 	Earlier
-	// Offered means that it is foreign, and offered to this object by somebody with access to it; or to its namespace,
-	// if the object only looks at it.
+	// Offered means that it is foreign, and somebody with access to it offers it to this object; or to its namespace,
+	// if the object only observes it.
 	Offered
 )
 
-// Noted returns a name that the status has, while something is reserved by it: what was not made may be asked for by
-// another one.
+// Noted returns name while something is reserved under it, else "": what was not created may get another name.
 func Noted(status *v1alpha1.AWSStatus, name string) string {
 	if status.AccountID == "" && status.ARN == "" {
 		return ""
@@ -57,29 +55,29 @@ func Noted(status *v1alpha1.AWSStatus, name string) string {
 	return name
 }
 
-// Adapter teaches one kind. T is the custom resource, S the adapter's type for the observed state.
+// Adapter implements one kind. T is the custom resource, S the adapter's type for the observed state.
 type Adapter[T Object, S any] interface {
-	// Observe reads and changes nothing. A nil state means that the resource is absent; an error never does.
+	// Observe reads and never writes. A nil state means that the resource is absent; an error never does.
 	Observe(ctx context.Context, obj T) (*S, error)
-	// Owner returns whose resource seen is.
+	// Owner returns the owner of seen.
 	Owner(obj T, seen *S) Owner
-	// Declared lists the spec paths that obj asks to be managed, sorted.
+	// Declared lists the spec paths that obj declares, sorted.
 	Declared(obj T) []string
-	// Reserve notes in obj's status where the resource will be: account, region and name; or where seen is that is
-	// taken over, if only that tells it. It is saved before anything is created or taken over, so that whatever happens
-	// next, the resource is looked for where it is. seen may be nil.
+	// Reserve writes into obj's status where the resource will be: account, region and name; or where seen is, if it is
+	// adopted and only that tells. The engine saves it before it creates or adopts anything, so that the resource can
+	// always be found again. seen may be nil.
 	Reserve(obj T, seen *S)
-	// Plan compares, and reaches for nothing: no network, no clock. No actions means in sync; a nil state asks for
-	// creation. What is ManagedBy obj and not declared any more goes back to the default. An error beside actions is
-	// what will remain after them: the actions are taken first. A WaitError without actions, such as "it is still being
-	// created", is the outcome, and what is seen is reported all the same; one that is Postponed holds nothing up.
+	// Plan compares, without I/O and without the clock. No actions means in sync; a nil state asks for creation. Paths
+	// that are ManagedBy obj and no longer declared go back to their default. An error returned with actions is what
+	// remains after them: the actions are executed first. A WaitError without actions, such as "it is still being
+	// created", is the outcome, and the observed state is reported; one that is Postponed blocks nothing.
 	Plan(obj T, seen *S) ([]Action, error)
 	// Report copies the observed state into obj's status and returns the connection details for its binding Secret.
 	Report(obj T, seen *S) map[string]string
-	// Delete starts removal; it is asked again until Observe sees nothing. confirmed says that AWS has answered that it
-	// removed the resource, so that its absence needs no further proof. "Not found" is no such answer.
+	// Delete starts the deletion; it is called again until Observe returns nil. confirmed means that AWS has confirmed
+	// the removal, so that the absence needs no further proof. "Not found" is not a confirmation.
 	Delete(ctx context.Context, obj T, seen *S) (confirmed bool, err error)
-	// Disown removes the marks of ownership and leaves everything else.
+	// Disown removes the ownership tags and keeps everything else.
 	Disown(ctx context.Context, obj T, seen *S) error
 }
 
@@ -89,36 +87,35 @@ type Action struct {
 	Why  string // the difference, e.g. "versioning Suspended → Enabled"
 	Do   func(context.Context) error
 	// Changes are the declared paths that the call writes, all or none of them. A path that no action names is managed
-	// only once all of the spec was found to hold.
+	// only once the whole spec was found in sync.
 	Changes []Change
-	// Settles is how long AWS may show the state before the action; 0 is as long as for most.
+	// Settles is how long AWS may show the state from before the action; 0 is the default.
 	Settles time.Duration
-	// Event tells of the action once it is taken, in place of the usual event: of what neither creates nor follows the
-	// spec, nor repairs. It may be nil.
+	// Event sends an event after the action, instead of the usual one: for actions that neither create, nor follow the
+	// spec, nor repair. It may be nil.
 	Event func(*engine.Events)
-	// References are what the action has the resource refer to and may belong to somebody else. The action is taken
-	// only if Connection.Admit lets them pass.
+	// References are objects that the resource will refer to and that may belong to somebody else. The action is
+	// executed only if Connection.Admit admits them.
 	References []Reference
-	// Refusal is why the operator does not make the call, though AWS would take it. The condition Ready says it, and
-	// AWS keeps what it has.
+	// Refusal is why the operator does not make the call, though AWS would accept it. It is reported in the condition
+	// Ready, and AWS keeps the current state.
 	Refusal error
-	// Parts returns the same changes in smaller calls. They are made when the whole call is refused, so that one value
-	// that AWS does not take holds up no other. nil: the call cannot be divided.
+	// Parts returns the same changes in smaller calls. They are made if the whole call is refused, so that one invalid
+	// value does not block the others. nil: the call cannot be divided.
 	Parts func() []Action
-	// Details says that the connection details follow from the action: none are published while it is refused or
+	// Details means that the connection details depend on the action: none are published while it is refused or
 	// postponed.
 	Details bool
-	// Secretive says that Why does not tell all that the action depends on, such as a password: after a refusal every
-	// pass tries again.
+	// Secretive means that Why does not cover all inputs of the action, such as a password: it is tried again in every
+	// pass after a refusal.
 	Secretive bool
-	// Marks says that the action gives the resource its marks of ownership. Nothing else is changed before of what does
-	// not carry them yet.
+	// Marks means that the action sets the resource's ownership tags. Without them nothing else of the resource is
+	// changed first.
 	Marks bool
 }
 
-// Divisible returns the action that makes all groups of changes in one call, and that can be divided between groups:
-// AWS judges the changes of one group together. call returns the action for some of them. Groups that guard something
-// come first.
+// Divisible returns one action for all groups of changes, which can be divided between groups: AWS validates the
+// changes of one group together. call returns the action for some of them. Groups with a guard come first.
 func Divisible(groups [][]Change, call func([]Change) Action) Action {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b []Change) int { return guardsFirst(guards(a), guards(b)) })
@@ -131,7 +128,7 @@ func Divisible(groups [][]Change, call func([]Change) Action) Action {
 	return action
 }
 
-// SettlingIn returns the action with the time that it, and each of its parts, may take to show.
+// SettlingIn returns the action with the time that it, and each of its parts, may take to become visible.
 func (a Action) SettlingIn(d time.Duration) Action {
 	parts := a.Parts
 	if a.Settles = d; parts != nil {
@@ -146,8 +143,7 @@ func (a Action) SettlingIn(d time.Duration) Action {
 	return a
 }
 
-// Groups divides changes for Divisible: those of paths that are named together stay together, every other is a group of
-// its own.
+// Groups divides changes for Divisible: paths listed together stay together, every other change is its own group.
 func Groups(changes []Change, together ...[]string) [][]Change {
 	var groups [][]Change
 	for _, c := range changes {
@@ -169,7 +165,7 @@ func guards(changes []Change) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.Guards })
 }
 
-// guardsFirst compares for a sort that puts what guards something before everything else.
+// guardsFirst compares for a sort that puts guards first.
 func guardsFirst(a, b bool) int {
 	switch {
 	case a == b:
@@ -180,49 +176,49 @@ func guardsFirst(a, b bool) int {
 	return 1
 }
 
-// Reference names something beside the resource that the owner may or may not be allowed to use.
+// Reference names another object that the owner may or may not be allowed to use.
 type Reference struct{ Kind, Name string }
 
 // Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Reconcile and
-// before everything else; a WaitError says which one is waited for. Finalize resolves nothing.
+// before everything else; a WaitError says which one is missing. Finalize does not call it.
 type Resolver[T Object] interface {
 	Resolve(ctx context.Context, obj T) error
 }
 
-// Stopper is an Adapter of a kind that offers DeletionStop. Stop is asked again until it tells that the resource stands
-// still.
+// Stopper is an Adapter of a kind that offers DeletionStop. Stop is called again until it reports that the resource has
+// stopped.
 type Stopper[T Object, S any] interface {
 	Stop(ctx context.Context, obj T, seen *S) (stopped bool, err error)
 }
 
-// TerminationObserver is an Adapter of a kind that AWS shows for a while after its end. Terminated reports whether the
-// latest Observe saw nothing because it saw the end itself, which proves absence however young the resource is.
+// TerminationObserver is an Adapter of a kind that AWS still shows for a while after its termination. Terminated
+// reports whether the latest Observe returned nil because it saw the termination, which proves absence however new the
+// resource is.
 type TerminationObserver interface{ Terminated() bool }
 
 // DeletionObserver is an Adapter of a kind whose deletion takes AWS a while. Deleting reports whether it has begun:
-// nothing stops it then.
+// then it cannot be stopped.
 type DeletionObserver[S any] interface{ Deleting(seen *S) bool }
 
 // Retrier is an Adapter of a kind whose creations carry a token that AWS ties to their parameters, even if it refuses
-// them. NextAttempt has the next creation carry another one. It is called only when no creation with the present one
-// can have got through unseen.
+// them. NextAttempt makes the next creation use another token. It is called only if no creation with the current one
+// can have succeeded unseen.
 type Retrier[T Object] interface{ NextAttempt(obj T) }
 
-// Remarker is an Adapter that knows how lost marks are restored. Remark returns the command by which somebody with
-// access to AWS gives obj's to what seen shows, and keeps all else there; empty, if it lacks none, or carries any that
-// is not obj's.
+// Remarker is an Adapter that can describe how lost tags are restored. Remark returns the command with which somebody
+// with access to AWS gives seen obj's tags, keeping its others; empty if none are missing, or if it has foreign ones.
 type Remarker[T Object, S any] interface {
 	Remark(obj T, seen *S) (command string)
 }
 
-// SafeKeeper is an Adapter of a kind with settings of which one value keeps others out. SafePaths lists those that have
-// it in seen, as far as they were read; all of them, if seen is nil. See status.safeFields for which Portico keeps
-// there.
+// SafeKeeper is an Adapter of a kind with settings that have a value which keeps others out. SafePaths lists those that
+// have it in seen, as far as they were read; all of them if seen is nil. status.safeFields lists those that Portico
+// keeps at it.
 type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
 
 // LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue,
 // and are therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It
-// is called when somebody looks, and changes nothing, obj included. Its errors are for users.
+// is called on request and changes nothing, including obj. Its errors are for users.
 type LiveReader[T Object] interface {
 	ReadLive(ctx context.Context, obj T) (map[string]string, error)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// linked is a world whose steps refer to something.
+// linked is a world whose steps have references.
 type linked struct{ world }
 
 func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
@@ -24,8 +24,8 @@ func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
 	return actions, err
 }
 
-// A step that refers to what the namespace may not use is not taken. What is there stays, and the other steps are
-// taken.
+// A step with a reference that the namespace cannot use is skipped. The resource stays, and the other steps are
+// executed.
 func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
 	refused := engine.Blocked("ReferenceNotAllowed", "the key is theirs")
 	for name, row := range map[string]struct {
@@ -56,7 +56,7 @@ func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
 	}
 }
 
-// An objection keeps a resource from being made, and from being in sync; what is there is looked after all the same.
+// An objection prevents a creation, and keeps the resource from being in sync; an existing one is still reconciled.
 func TestAnObjectionIsTold(t *testing.T) {
 	objection := engine.Blocked("TagForbidden", "a tag is not theirs to set")
 	for name, row := range map[string]struct {
@@ -82,7 +82,7 @@ func TestAnObjectionIsTold(t *testing.T) {
 	}
 }
 
-// What an objection is about is not written, and what is offered is not taken over with it.
+// Paths of an objection are not written, and an offered resource is not adopted.
 func TestWhatIsObjectedToIsNotWritten(t *testing.T) {
 	objection := engine.Blocked("NotAllowed", "that is too large")
 	offered := func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt }

@@ -1,8 +1,8 @@
 package external
 
-// Admitted returns what a setting that refers to something counts as, for those who get rights by it: what the spec
-// asks for, once AWS has it, for nothing is sent that was not admitted; and until then what counted before. Without a
-// word in the spec it is nothing.
+// Admitted returns the effective value of a setting with a reference, for those who get rights through it: the spec's
+// value once AWS has it, because only admitted values are sent; until then the previous value. If the spec does not set
+// it, it is empty.
 func Admitted(before, asked, has string) string {
 	if asked == "" || asked == has {
 		return asked

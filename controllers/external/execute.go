@@ -11,10 +11,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// prepare saves what a crash must not lose, and proves that obj is the latest, before the first act that calls for it:
-// a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the marks
-// comes after the reservation: see Connection.Recheck. For a creation that is not admitted nothing is reserved. What
-// the pass made and could not mark is saved once more before it is marked.
+// prepare saves what a crash must not lose, and proves that obj is current, before the first action that needs it: a
+// creation, the adoption of a resource without our tags, the first write of a path. The proof of the tags comes after
+// the reservation: see Connection.Recheck. A creation that is not admitted reserves nothing. A resource that the pass
+// created without tags is saved again before it is tagged.
 func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []Action) error {
 	if seen == nil {
 		if err := r.admit(ctx, actions[0]); err != nil {
@@ -41,7 +41,7 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	if err == nil {
 		return nil
 	}
-	if len(r.taken) == 0 { // nothing was made
+	if len(r.taken) == 0 { // nothing was created
 		status.LastSyncTime = r.lastSyncBefore
 	}
 	if !reserved {
@@ -50,9 +50,9 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	return err
 }
 
-// execute takes the actions in order. Each stands alone: one that is refused, not admitted or postponed is left, and
-// the others are taken. It ends at a creation that fails, before anything is changed of what could not be marked as
-// ours, and when AWS does not answer.
+// execute executes the actions in order. Each is independent: one that is refused, not admitted or postponed is
+// skipped. It stops at a failed creation, before any change of a resource that could not be tagged as ours, and when
+// AWS does not respond.
 func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []Action) error {
 	before, acted := len(r.left), false
 	unmarked := seen != nil && r.Adapter.Owner(r.obj, seen) != Ours
@@ -72,13 +72,13 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []A
 		unmarked = unmarked && !a.Marks
 	}
 	if acted || len(r.left) > before {
-		return nil // look again
+		return nil // observe again
 	}
 	return joinWaits(r.leftError(), r.ineffectiveError(vain...))
 }
 
-// take takes the action, or else its parts, and reports whether anything was done. What AWS refuses is left; the error
-// of a creation, and of a call without an answer, ends the pass.
+// take executes the action, or else its parts, and reports whether anything was done. Refused actions are skipped; the
+// error of a creation, or of a call without a response, ends the pass.
 func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) (taken bool, err error) {
 	if !create {
 		if err := cmp.Or(r.withhold(a), r.admit(ctx, a)); err != nil {
@@ -108,7 +108,7 @@ func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) 
 	return false, nil
 }
 
-// giveUp leaves an action that was not made, or takes its parts.
+// giveUp skips a failed action, or executes its parts.
 func (r *reconciliation[T, S]) giveUp(ctx context.Context, a Action, cause error) (taken bool, err error) {
 	if a.Parts == nil {
 		r.markUnwritten(a.Changes, true)
@@ -118,27 +118,27 @@ func (r *reconciliation[T, S]) giveUp(ctx context.Context, a Action, cause error
 	for _, part := range a.Parts() {
 		done, err := r.take(ctx, false, part)
 		if taken = taken || done; err != nil || (part.Marks && !done) {
-			return taken && !part.Marks, err // what could not be marked is not changed
+			return taken && !part.Marks, err // a resource that could not be tagged is not changed
 		}
 	}
 	return taken, nil
 }
 
-// isRefusal reports whether nothing was changed, and nothing will be unless somebody acts.
+// isRefusal reports whether nothing was changed, and nothing will change until somebody acts.
 func isRefusal(err error) bool {
 	wait, ok := engine.AsWait(err)
 	return ok && wait.Stalled
 }
 
-// accountWide are the reasons of refusals that hold for every call in the account.
+// accountWide are the reasons of refusals that apply to every call in the account.
 var accountWide = []string{
 	v1alpha1.ReasonCredentialsRejected, v1alpha1.ReasonClockSkew, v1alpha1.ReasonAccountNotReady, v1alpha1.ReasonRegionNotEnabled,
 }
 
 func isAccountWide(err error) bool { return slices.Contains(accountWide, engine.ReasonOf(err)) }
 
-// isAnswer reports whether err is what AWS says to this call, so that other calls may go well: not that it could not be
-// reached, or wants fewer calls.
+// isAnswer reports whether err is AWS's response to this call, so that other calls may succeed: not a connection
+// failure, nor throttling.
 func isAnswer(err error) bool {
 	if wait, ok := engine.AsWait(err); ok {
 		return wait.Reason != v1alpha1.ReasonThrottled
@@ -150,8 +150,7 @@ func isAnswer(err error) bool {
 	return ok && answer.Answered()
 }
 
-// inOrder returns the actions with those first that guard something. What does not carry our marks is marked before
-// everything else.
+// inOrder returns the actions with guards first. A resource without our tags is tagged before everything else.
 func (r *reconciliation[T, S]) inOrder(seen *S, actions []Action) []Action {
 	if r.Adapter.Owner(r.obj, seen) != Ours {
 		return actions
@@ -161,7 +160,7 @@ func (r *reconciliation[T, S]) inOrder(seen *S, actions []Action) []Action {
 	return actions
 }
 
-// admit returns an error if the action is refused, or if obj's namespace may not use what it refers to.
+// admit returns an error if the action is refused, or if obj's namespace cannot use its references.
 func (r *reconciliation[T, S]) admit(ctx context.Context, a Action) error {
 	if a.Refusal != nil || len(a.References) == 0 || r.Admit == nil {
 		return a.Refusal
@@ -169,7 +168,7 @@ func (r *reconciliation[T, S]) admit(ctx context.Context, a Action) error {
 	return r.Admit(ctx, r.obj, a.References)
 }
 
-// withhold returns the objection if it is about what the action writes.
+// withhold returns the objection if it applies to a path that the action writes.
 func (r *reconciliation[T, S]) withhold(a Action) error {
 	for _, path := range r.Withheld {
 		if slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Path == path || strings.HasPrefix(c.Path, path+".") }) {
@@ -199,7 +198,7 @@ func (r *reconciliation[T, S]) failed(create bool, a Action, err error) {
 	switch {
 	case !create && refused:
 		return
-	case !refused: // it may have been made, or changed
+	case !refused: // it may have been created, or changed
 		setLastSync(status, r.Now())
 		return
 	}
@@ -218,7 +217,7 @@ func (r *reconciliation[T, S]) failed(create bool, a Action, err error) {
 	}
 }
 
-// NotCreated marks err as the answer to a creation that made nothing, though what it says is no refusal.
+// NotCreated marks err as the response to a creation that created nothing, although its code is not a refusal.
 func NotCreated(err error) error { return &notCreatedError{err} }
 
 type notCreatedError struct{ error }
@@ -235,8 +234,8 @@ func planned(actions []Action) []engine.PlannedAction {
 	return all
 }
 
-// sendEvent notes an event for an action by what it is for the owner: creation, the owner's or the platform's edit, or
-// the repair of a foreign one.
+// sendEvent records the event of an action according to its cause: a creation, an edit by the owner or the platform, or
+// the repair of a foreign change.
 func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	_, status := r.obj.AWS()
 	expected := !r.settled() || r.pass.WasRefused(a.planned()) || slices.ContainsFunc(a.Changes, func(c Change) bool { return slices.Contains(status.UnappliedFields, c.Path) })
@@ -256,7 +255,7 @@ func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 
 func union(a, b []string) []string { return sorted(slices.Concat(a, b)) }
 
-// sorted sorts all, and leaves out what it has twice.
+// sorted sorts all and removes duplicates.
 func sorted(all []string) []string {
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -1,5 +1,5 @@
-// Package external drives one resource that lives outside the cluster: observe, plan, act, look again. It knows no
-// cloud; an Adapter teaches it one kind.
+// Package external reconciles one resource outside the cluster: observe, plan, act, observe again. It is independent of
+// the cloud; an Adapter implements one kind.
 package external
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Object is a custom resource that stands for an external one.
+// Object is a custom resource that represents an external resource.
 type Object interface {
 	engine.Object
 	AWS() (*v1alpha1.AWSSpec, *v1alpha1.AWSStatus)
@@ -23,21 +23,22 @@ type Object interface {
 	Policy() v1alpha1.DeletionPolicy
 }
 
-// Connection is the way to one object's resource: its account, region and role.
+// Connection is the connection to one object's resource: its account, region and role.
 type Connection[T Object, S any] struct {
 	Adapter Adapter[T, S]
-	// Version of what else the plans follow, so that the change of a shared setting is not taken for a foreign one.
+	// Version is the version of other inputs of plans, so that a change of a shared setting does not count as a foreign
+	// change.
 	Version int64
-	// Recheck checks, past every cache, that the adapter's marks are those of obj's living namespace, and that the way
-	// to the account stays. It is asked before anything is made or taken over, and once that is reserved in obj's
-	// status: anyone who closes the way looks for reservations afterwards. nil proves nothing.
+	// Recheck checks, past every cache, that the adapter's tags are those of obj's existing namespace, and that the
+	// access to the account is not being closed. It is called before anything is created or adopted, after that is
+	// reserved in obj's status: anyone who closes the access looks for reservations afterwards. nil proves nothing.
 	Recheck func(ctx context.Context) error
-	// Admit tells whether obj's namespace may use all of these; nil admits them.
+	// Admit returns an error unless obj's namespace can use all of these references; nil admits them.
 	Admit func(ctx context.Context, obj T, references []Reference) error
-	// Objection is what the owners of the account have against obj's spec. Nothing is made with it; what is there is
-	// kept, and it is told. nil: nothing.
+	// Objection is why the owners of the account refuse obj's spec. Nothing is created with it; an existing resource is
+	// kept, and the objection is reported. nil: none.
 	Objection error
-	// Withheld are the declared paths that it is about: none is written as long as it holds.
+	// Withheld are the declared paths to which it applies: none is written while it holds.
 	Withheld []string
 }
 
@@ -48,23 +49,23 @@ type Connect[T Object, S any] func(ctx context.Context, obj T) (Connection[T, S]
 type Reconciler[T Object, S any] struct {
 	Kind    string
 	Connect Connect[T, S]
-	// Publish keeps the binding Secret and returns its name and version.
+	// Publish writes the binding Secret and returns its name and version.
 	Publish func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error)
-	// Keep records obj's request, so that it is made again once obj is gone, and lets go of what belongs to obj. It may
-	// be repeated.
+	// Keep records obj's request, so that it is created again once obj is gone, and releases what belongs to obj. It is
+	// idempotent.
 	Keep func(ctx context.Context, obj T) error
-	// Vacate takes away what people have in the resource, before it stays without obj. It may be repeated; nil:
-	// nothing.
+	// Vacate removes people's access to the resource before it is left without obj. It is idempotent; nil: nothing to
+	// do.
 	Vacate func(ctx context.Context, obj T, pass *engine.Pass) error
-	// Stateful kinds are never re-created without the owner's word: their content would be silently lost.
+	// Stateful kinds are never re-created without the owner's consent: their content would be silently lost.
 	Stateful bool
-	// FoundByTags: only its tags tell the next object of the same name of a resource that stays.
+	// FoundByTags means that the next object of the same name finds a retained resource only by its tags.
 	FoundByTags bool
-	// Settling is how long after a change of ours AWS may still show the state before it, absence included.
+	// Settling is how long after a change of ours AWS may still show the previous state, including absence.
 	Settling time.Duration
-	// MaxDuration is the longest that one pass takes: how long before the creation its note may have been saved.
+	// MaxDuration is the maximum duration of a pass: how long before the creation its reservation may have been saved.
 	MaxDuration time.Duration
-	// Scaled returns a time of AWS's, as long as it takes here; nil: as long as in AWS.
+	// Scaled converts a duration of AWS's to this environment; nil: unchanged.
 	Scaled func(time.Duration) time.Duration
 	Now    func() time.Time
 }
@@ -101,17 +102,17 @@ type reconciliation[T Object, S any] struct {
 	Connection[T, S]
 	obj            T
 	pass           *engine.Pass
-	recreating     bool                   // it was there, and has to be created again
-	lostARN        string                 // of what is created again
-	saved          bool                   // SaveStatus has shown obj to be the latest
+	recreating     bool                   // it existed, and must be created again
+	lostARN        string                 // of the resource that is created again
+	saved          bool                   // SaveStatus has proved that obj is current
 	lastSyncBefore *metav1.Time           // status.lastSyncTime at the start
 	taken          []engine.PlannedAction // so far
 	left           []leftAction           // so far
-	// pending are the paths that this pass has noted as pending.
+	// pending are the paths that this pass has recorded as pending.
 	pending []string
 }
 
-// last returns the action that was taken last; the zero one if none was.
+// last returns the last executed action; the zero one if there is none.
 func (r *reconciliation[T, S]) last() engine.PlannedAction {
 	if len(r.taken) == 0 {
 		return engine.PlannedAction{}
@@ -125,7 +126,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 		return false, err
 	}
 	if engine.IsRoutine(ctx) && !r.inSync(seen) {
-		return r.round(engine.WithRoutine(ctx, false)) // a routine look may be an old one: nothing is decided by it
+		return r.round(engine.WithRoutine(ctx, false)) // a routine observation may be outdated: it decides nothing
 	}
 	if ObserveOnly(r.obj) {
 		return true, r.observeOnly(ctx, seen)
@@ -136,7 +137,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 		err = r.checkOwner(seen)
 		if err == nil && r.Adapter.Owner(r.obj, seen) == Offered {
 			r.forgetSafe()
-			err = r.Objection // what is taken over is as good as made
+			err = r.Objection // an adoption counts as a creation
 		}
 	}
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	if seen != nil {
 		r.recall(seen, actions)
 		actions = r.inOrder(seen, r.remaining(actions))
-		r.pass.RecordPlan(planned(actions)...) // with the parts of those that were divided
+		r.pass.RecordPlan(planned(actions)...) // including the parts of divided actions
 	}
 	if len(actions) == 0 {
 		return true, r.finish(ctx, seen, rest)
@@ -159,7 +160,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	return false, r.execute(ctx, seen, actions)
 }
 
-// inSync reports whether nothing is to do or to say about what was seen.
+// inSync reports whether nothing needs to be done or reported about the observed state.
 func (r *reconciliation[T, S]) inSync(seen *S) bool {
 	if seen == nil {
 		return false
@@ -171,9 +172,9 @@ func (r *reconciliation[T, S]) inSync(seen *S) bool {
 	return len(actions) == 0 && err == nil && r.Objection == nil
 }
 
-// finish ends the pass over a resource that needs no action, or none that can be taken now. rest is what Plan waits
-// for; without it, and with nothing left, the resource is in sync. Its connection details are published then, and if
-// all that is left is single settings.
+// finish ends the pass over a resource that needs no action, or none that can be executed now. rest is what Plan waits
+// for; without it, and with nothing skipped, the resource is in sync. The connection details are published then, and
+// also if only single settings were skipped.
 func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) error {
 	left := r.leftError()
 	if left == nil {
@@ -188,7 +189,7 @@ func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) 
 			r.Adapter.Report(r.obj, seen)
 		}
 		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) && told.Reason != v1alpha1.ReasonInvalidSpec {
-			return left // AWS's answer says more of it than what is seen
+			return left // AWS's response is more informative than the observed state
 		}
 		return joinWaits(left, rest)
 	}
@@ -216,8 +217,8 @@ func (r *reconciliation[T, S]) report(ctx context.Context, seen *S) error {
 	return nil
 }
 
-// observeOnly reconciles under managementPolicy Observe: it compares and changes nothing. What is not for this
-// namespace is as good as absent, so that nobody learns what another team has.
+// observeOnly reconciles under managementPolicy Observe: it compares and changes nothing. A resource not shared with
+// this namespace counts as absent, so that other teams' resources stay hidden.
 func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
 	if seen == nil || r.Adapter.Owner(r.obj, seen) == Foreign {
 		return engine.Blocked(v1alpha1.ReasonNotFound, "nothing of this name is there that namespace %[1]s may look at; managementPolicy Observe creates nothing. Correct the name, or ask somebody with access to AWS to tag the resource portico.dev/namespace=%[1]s", r.obj.GetNamespace())

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// thing is an outside resource with an owner and one setting.
+// thing is an external resource with an owner and one setting.
 type thing struct {
 	owner   Owner
 	setting string
@@ -25,15 +25,15 @@ type world struct {
 	version        int64 // of the provider
 	has            *thing
 	observe        error
-	deaf           bool // writes are accepted and lost
+	deaf           bool // writes are accepted and have no effect
 	declared       []string
 	want           string
 	writes         []string
 	deleted, freed int
 	keepOnDelete   bool
-	denies         bool     // AWS answers the deletion with "not found"
-	ended          bool     // the end itself shows
-	reserved       []string // the settings of what was noted before it was taken over
+	denies         bool     // AWS responds to the deletion with "not found"
+	ended          bool     // the termination is visible
+	reserved       []string // settings reserved before an adoption
 }
 
 func (w *world) Observe(context.Context, *v1alpha1.S3Bucket) (*thing, error) {
@@ -185,7 +185,7 @@ func observing(b *v1alpha1.S3Bucket) { b.Spec.ManagementPolicy = v1alpha1.Manage
 
 var errSave = errors.New("the status was not saved")
 
-// What must be written down first, and for what. Nothing is done when it could not be.
+// What must be saved first, and for which actions. Nothing is done if the save fails.
 func TestWhatIsSavedBeforeItIsDone(t *testing.T) {
 	acknowledged := bucket(made)
 	acknowledged.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}

@@ -7,23 +7,23 @@ import (
 )
 
 // Field is one setting of a resource, as text, that one call changes alone or together with others. T is the custom
-// resource, S what is there.
+// resource, S the observed state.
 type Field[T, S any] struct {
 	Path string // in the spec, and in status.managedFields
-	// Want is what the spec asks for; declared false leaves the field to AWS.
+	// Want returns the value in the spec; declared false leaves the field to AWS.
 	Want func(T) (value string, declared bool)
 	Have func(*S) string
-	// Default is what the field goes back to, once, when it was declared and is no more. Sticky fields have no default
-	// of AWS's to go back to: they stay as they are.
+	// Default is the value to which the field is reset, once, when it is no longer declared. Sticky fields have no AWS
+	// default to reset to: they keep their value.
 	Default string
 	Sticky  bool
 	// Guard is the value that keeps others out or protects the data: it is written before everything else. Empty: none;
-	// of Safe fields it is Default.
+	// for Safe fields it is Default.
 	Guard string
-	// Safe says that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares
+	// Safe means that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares
 	// nothing. See SafeKeeper.
 	Safe bool
-	// Same tells whether two different texts mean the same; nil: they do not.
+	// Same reports whether two different texts are equivalent; nil: never.
 	Same func(have, want string) bool
 }
 
@@ -44,7 +44,7 @@ func DeclaredPaths[T, S any](fields []Field[T, S], obj T) []string {
 	return paths
 }
 
-// AnyInUse reports whether any of the fields is declared, or managed until now: then they must be read.
+// AnyInUse reports whether any of the fields is declared, or still managed: then they must be read.
 func AnyInUse[T Object, S any](fields []Field[T, S], obj T) bool {
 	managed := ManagedBy(obj).Paths()
 	return slices.ContainsFunc(fields, func(f Field[T, S]) bool {
@@ -64,8 +64,8 @@ func SafePaths[T, S any](fields []Field[T, S], seen *S) []string {
 	return paths
 }
 
-// Changes lists the fields in which what is there differs from what is declared, or from the default of what is
-// declared no more and managed, or kept safe.
+// Changes returns the fields whose observed value differs from the declared one, or from the default if they are
+// managed or kept safe and no longer declared.
 func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	var all []Change
 	managed := ManagedBy(obj)
@@ -85,8 +85,8 @@ func (f Field[T, S]) guards(value string) bool {
 	return (f.Safe && value == f.Default) || (f.Guard != "" && value == f.Guard)
 }
 
-// due returns what the field should be: what is declared, or the default of what is managed or kept safe. It reports
-// false for what is left as it is.
+// due returns the wanted value of the field: the declared one, or the default of a field that is managed or kept safe.
+// due is false if the field is left alone.
 func (f Field[T, S]) due(obj T, seen *S, managed Managed) (want string, due bool) {
 	if want, declared := f.Want(obj); declared {
 		return want, true
@@ -97,7 +97,7 @@ func (f Field[T, S]) due(obj T, seen *S, managed Managed) (want string, due bool
 	return f.Default, !f.Sticky && managed.mayOwn(f.Path) && managed.Owns(f.Path, f.Have(seen))
 }
 
-// Describe returns changes as people read them: "visibilityTimeout 30 → 60".
+// Describe formats changes for people: "visibilityTimeout 30 → 60".
 func Describe(changes []Change) string {
 	texts := make([]string, 0, len(changes))
 	for _, c := range changes {

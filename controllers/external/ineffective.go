@@ -9,22 +9,22 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// maxIneffective of an action that was accepted and does not show, before somebody is asked to look.
+// maxIneffective is how often an accepted action may have no visible effect before people are asked to check.
 const maxIneffective = 3
 
-// attributeSettling is how long changed attributes may take to show that say nothing else, whatever takes longer for a
-// new resource: SQS says a minute.
+// attributeSettling is the default time AWS may take to show a changed attribute, unless a new resource takes longer:
+// SQS documents a minute.
 const attributeSettling = time.Minute
 
-// ineffectiveAction is one that was accepted, and is to be taken again.
+// ineffectiveAction is an action that AWS accepted, and that the plan contains again.
 type ineffectiveAction struct {
 	action engine.PlannedAction
-	passes int           // in which it did not show
-	again  time.Duration // when to look again
+	passes int           // in which it was not visible
+	again  time.Duration // when to check again
 }
 
-// takenInVain reports whether the action was taken in this pass, or by an earlier one so short a time ago that AWS may
-// not show it yet: it is not taken again before it should show.
+// takenInVain reports whether the action was executed in this pass, or by an earlier one so recently that AWS may not
+// show it yet: it is not repeated before that.
 func (r *reconciliation[T, S]) takenInVain(create bool, a Action) (ineffectiveAction, bool) {
 	action, settles := a.planned(), r.settles(a)
 	if slices.Contains(r.taken, action) {
@@ -36,10 +36,10 @@ func (r *reconciliation[T, S]) takenInVain(create bool, a Action) (ineffectiveAc
 	return ineffectiveAction{action, tried, max(r.pollInterval(), settles/settlingLooks)}, !create && tried > 0 && young
 }
 
-// settlingLooks is how often it is looked, at the most, for what takes long to show.
+// settlingLooks is the maximum number of checks for an effect that takes long to become visible.
 const settlingLooks = 30
 
-// settles returns how long the action may take to show.
+// settles returns how long the action may take to become visible.
 func (r *reconciliation[T, S]) settles(a Action) time.Duration {
 	switch {
 	case a.Settles == 0:
@@ -54,9 +54,9 @@ func (r *reconciliation[T, S]) countIneffective(action engine.PlannedAction) ine
 	return ineffectiveAction{action, r.pass.CountIneffective(action), r.pollInterval()}
 }
 
-// ineffectiveError returns what it means that these actions, at least one, were taken and are to be taken again. At
-// first AWS may be about to show them. After some passes it is more likely that the service takes no notice of one, or
-// that somebody changes it back at once.
+// ineffectiveError returns the error for actions, at least one, that were executed and are planned again. At first AWS
+// may just not show them yet. After several passes it is more likely that the service ignores one, or that somebody
+// reverts it at once.
 func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error {
 	var waiting, unkept []engine.PlannedAction
 	again := all[0].again
@@ -75,7 +75,7 @@ func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error 
 	return engine.Blocked(v1alpha1.ReasonNotKept, "%s were accepted again and again, and do not show: the service takes no notice of them, shows them late, or something changes them back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", list(unkept))
 }
 
-// waitUntilVisible waits for what AWS accepted and does not show yet.
+// waitUntilVisible returns a WaitError for actions that AWS accepted and does not show yet.
 func waitUntilVisible(again time.Duration, actions ...engine.PlannedAction) error {
 	if len(actions) == 1 {
 		return engine.Wait(v1alpha1.ReasonSettling, again, "%s was accepted; waiting until it shows", actions[0])
@@ -83,7 +83,7 @@ func waitUntilVisible(again time.Duration, actions ...engine.PlannedAction) erro
 	return engine.Wait(v1alpha1.ReasonSettling, again, "%s were accepted; waiting until they show", list(actions))
 }
 
-// list returns the actions as people read several.
+// list formats several actions for people.
 func list(actions []engine.PlannedAction) string {
 	texts := make([]string, 0, len(actions))
 	for _, a := range actions {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// loop is the engine over one shelf, with a clock that passes move on.
+// loop is the engine over one shelf, with a clock that passes advance.
 type loop struct {
 	*engine.Reconciler[*v1alpha1.S3Bucket]
 	t      *testing.T
@@ -40,7 +40,7 @@ func loopOver(t *testing.T, s *shelf, b *v1alpha1.S3Bucket) *loop {
 	return l
 }
 
-// pass runs one, when the one before has said, and returns the Ready condition.
+// pass runs one pass, at the time that the previous one requested, and returns the Ready condition.
 func (l *loop) pass() metav1.Condition {
 	l.t.Helper()
 	b := &v1alpha1.S3Bucket{}
@@ -60,8 +60,8 @@ func (l *loop) pass() metav1.Condition {
 	return metav1.Condition{}
 }
 
-// A service may accept a value and take no notice of it. It is written a few times, never before it should show; then
-// the condition names the field, and the tries become rare.
+// A service may accept a value and ignore it. It is written a few times, never before it should be visible; then the
+// condition names the field, and the tries become rare.
 func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 	s := &shelf{has: theirs("30", "none"), deaf: true}
 	b := bucket(made)
@@ -96,7 +96,7 @@ func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 	}
 }
 
-// Each value is counted by itself: two of them do not take turns in starting each other's count anew.
+// Each value has its own count: two of them do not reset each other's.
 func TestTwoValuesThatAreNotKeptAreBothNamedAndWrittenEverMoreSeldom(t *testing.T) {
 	s := &shelf{has: theirs("30", "4"), deaf: true}
 	b := bucket(made)
@@ -127,8 +127,8 @@ func TestTwoValuesThatAreNotKeptAreBothNamedAndWrittenEverMoreSeldom(t *testing.
 	}
 }
 
-// What takes a quarter of an hour to show is written once, looked for now and then, and not said to be lost before it
-// could show.
+// A value that takes a quarter of an hour to become visible is written once, checked now and then, and not reported as
+// ignored too early.
 func TestAValueThatShowsLateIsWrittenOnce(t *testing.T) {
 	s := &shelf{has: theirs("30", "none"), deaf: true, settles: 15 * time.Minute}
 	b := bucket(made)

@@ -11,9 +11,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// keep calls a deletion off, if that is asked for: the resource stays as it is, and the request is recorded to be made
-// again under the same name. It reports whether obj may go now. Where AWS has begun to delete the resource, the
-// deletion goes on.
+// keep cancels a deletion on request: the resource is unchanged, and the request is recorded, so that it is created
+// again under the same name. It reports whether obj can be removed now. If AWS has begun to delete the resource, the
+// deletion continues.
 func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) (kept bool, err error) {
 	if rec.Keep == nil || obj.GetAnnotations()[v1alpha1.AnnotationKeep] != "true" {
 		return false, nil
@@ -54,10 +54,10 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 	return true, nil
 }
 
-// ErrNamespaceLeaves is the error of Reconciler.Keep in a namespace that is being deleted.
+// ErrNamespaceLeaves is returned by Reconciler.Keep in a namespace that is being deleted.
 var ErrNamespaceLeaves = errors.New("the namespace is being deleted")
 
-// wasKept reports whether obj was made for a resource that is there, and has not seen it yet.
+// wasKept reports whether obj was created for an existing resource, and has not observed it yet.
 func wasKept(obj Object) bool {
 	_, status := obj.AWS()
 	return obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom] != "" && status.FirstReadyTime == nil && status.Recreations == 0

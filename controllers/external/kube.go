@@ -10,11 +10,11 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Kube is what an adapter may ask of the cluster. Adapters stay in their object's own namespace.
+// Kube is an adapter's access to the cluster. Adapters stay in their object's own namespace.
 type Kube struct {
 	// Reader reads Secrets and ConfigMaps live, and our own kinds from the cache.
 	Reader client.Reader
-	// Secrets keeps what belongs to an object.
+	// Secrets manages the Secrets that belong to an object.
 	Secrets Secrets
 }
 

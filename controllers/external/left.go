@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// leftAction is one that this pass takes no more: it was refused, is not admitted, or is postponed.
+// leftAction is an action that this pass skips: it was refused, is not admitted, or is postponed.
 type leftAction struct {
 	action  engine.PlannedAction
 	changes []Change
@@ -17,18 +17,18 @@ type leftAction struct {
 	err     error
 }
 
-// leave notes that the action is not taken in this pass.
+// leave records that the action is skipped in this pass.
 func (r *reconciliation[T, S]) leave(a Action, err error) {
 	r.left = append(r.left, leftAction{a.planned(), a.Changes, a.Details, err})
 }
 
-// isLeft reports whether this pass has given the action up.
+// isLeft reports whether this pass skips the action.
 func (r *reconciliation[T, S]) isLeft(a Action) bool {
 	return slices.ContainsFunc(r.left, func(l leftAction) bool { return l.action == a.planned() })
 }
 
-// remaining returns the actions of a plan that this pass has not given up. One that can be divided, and of which it has
-// given up a part, is replaced by its other parts.
+// remaining returns the actions of a plan that are not skipped. A divisible action of which a part is skipped is
+// replaced by its other parts.
 func (r *reconciliation[T, S]) remaining(actions []Action) []Action {
 	var all []Action
 	for _, a := range actions {
@@ -49,9 +49,8 @@ func (r *reconciliation[T, S]) anyLeft(actions []Action) bool {
 	})
 }
 
-// recall gives up what an earlier pass saw refused, as long as it is too early to try again. What AWS refused before
-// may be possible under another version of the provider; and what does not carry our marks is marked before everything
-// else, in every pass.
+// recall skips what an earlier pass saw refused, while it is too early to retry. Another version of the provider clears
+// refusals; a resource without our tags is tagged before everything else, in every pass.
 func (r *reconciliation[T, S]) recall(seen *S, actions []Action) {
 	if _, status := r.obj.AWS(); status.ProviderGeneration != r.Version || r.Adapter.Owner(r.obj, seen) != Ours {
 		return
@@ -69,10 +68,10 @@ func (r *reconciliation[T, S]) recallAll(actions []Action) {
 	}
 }
 
-// maxTold is how many refusals one message holds.
+// maxTold is the maximum number of refusals in one message.
 const maxTold = 5
 
-// leftError returns what it means that actions are left; nil, if none is. It is Postponed if all of them are.
+// leftError returns the error for skipped actions; nil if there are none. It is Postponed if all of them are.
 func (r *reconciliation[T, S]) leftError() error {
 	all := make([]error, 0, len(r.left))
 	for _, l := range r.left {
@@ -81,11 +80,11 @@ func (r *reconciliation[T, S]) leftError() error {
 	return joinWaits(all...)
 }
 
-// joinWaits returns one error that says what all of them say: each text once, what somebody must act on first. An error
-// that is no WaitError wins, because it is tried again with back-off. nil errors are left out.
+// joinWaits joins errors into one: each text once, what needs an action first. An error that is not a WaitError wins,
+// because it is retried with back-off. nil errors are ignored.
 func joinWaits(all ...error) error {
 	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
-	slices.SortFunc(all, func(a, b error) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Error(), b.Error())) }) // the same text each time
+	slices.SortFunc(all, func(a, b error) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Error(), b.Error())) }) // a stable text
 	all = slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
 	switch len(all) {
 	case 0:
@@ -110,7 +109,7 @@ func joinWaits(all ...error) error {
 	return whole
 }
 
-// rank orders errors by how much they are in the way.
+// rank orders errors by severity.
 func rank(err error) int {
 	wait, ok := engine.AsWait(err)
 	switch {
@@ -124,7 +123,7 @@ func rank(err error) int {
 	return 2
 }
 
-// joinedError says what several errors say. Its cause is the first.
+// joinedError joins the texts of several errors. Its cause is the first.
 type joinedError struct{ all []error }
 
 func (j *joinedError) Error() string {
@@ -140,8 +139,8 @@ func (j *joinedError) Error() string {
 
 func (j *joinedError) Unwrap() error { return j.all[0] }
 
-// settled reports whether everything but status.unappliedFields was found to be as this spec and this provider ask, by
-// an earlier pass: what differs now was changed outside Portico.
+// settled reports whether an earlier pass found everything except status.unappliedFields in sync with this spec and
+// this provider: differences are then foreign changes.
 func (r *reconciliation[T, S]) settled() bool {
 	common, generation := r.obj.Common(), r.obj.GetGeneration()
 	_, status := r.obj.AWS()
@@ -149,8 +148,7 @@ func (r *reconciliation[T, S]) settled() bool {
 	return synced && status.ProviderGeneration == r.Version
 }
 
-// noteSynced records that everything but what is left is as the spec asks. Of what was in sync before nothing is
-// written that was not.
+// noteSynced records that everything except the skipped actions is in sync. If nothing changed, it writes nothing.
 func (r *reconciliation[T, S]) noteSynced() {
 	_, status := r.obj.AWS()
 	if len(r.left) > 0 || !r.obj.Common().Ready || r.obj.Common().ObservedGeneration != r.obj.GetGeneration() {
@@ -168,14 +166,14 @@ func (r *reconciliation[T, S]) noteSynced() {
 		status.ManagedFields, status.PendingFields = r.Adapter.Declared(r.obj), nil
 		return
 	case slices.ContainsFunc(r.left, func(l leftAction) bool { return len(l.changes) == 0 }):
-		return // what is left may be about any field
+		return // a skipped action may be about any field
 	}
 	r.markManaged(slices.DeleteFunc(InitialChanges(r.Adapter.Declared(r.obj)), func(c Change) bool {
 		return slices.Contains(paths, c.Path)
 	}))
 }
 
-// forgetSynced forgets which fields AWS did not take once another spec, or another provider, may ask for other values.
+// forgetSynced clears the unapplied fields once another spec, or another provider, may have other values.
 func (r *reconciliation[T, S]) forgetSynced() {
 	if _, status := r.obj.AWS(); !r.settled() {
 		status.UnappliedFields = nil

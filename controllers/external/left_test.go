@@ -12,14 +12,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// row is a world of settings, some of which AWS answers with an error. One call writes all that differ, and can be
+// row is a world of settings, some of which AWS answers with an error. One call writes all differences, and can be
 // divided.
 type row struct {
 	world
 	differ  []string         // paths, in the order of the plan
 	answers map[string]error // by path
 	calls   []string         // the paths of each
-	deaf    bool             // what is not refused is taken and does not show
+	deaf    bool             // writes that are not refused are accepted and have no effect
 }
 
 func (r *row) Plan(_ *v1alpha1.S3Bucket, _ *thing) ([]Action, error) {
@@ -68,7 +68,7 @@ func (r *row) drive(now *time.Time) Reconciler[*v1alpha1.S3Bucket, thing] {
 	return work
 }
 
-// answered is an error of AWS's of which Portico knows nothing.
+// answered is an AWS error that Portico does not know.
 type answered struct{ error }
 
 func (answered) Answered() bool { return true }
@@ -112,8 +112,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// What is refused is not sent again before its time, is named in the status, and keeps nobody from the connection
-// details; what is changed behind our back meanwhile is repaired, and called so.
+// A refused change is not sent again too early, is named in the status, and does not block the connection details;
+// foreign changes meanwhile are repaired, and reported as repairs.
 func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"b"}, answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}}
 	now := time.Unix(1000, 0)
@@ -150,7 +150,7 @@ func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
 	}
 }
 
-// Marks that are refused keep everything else from being changed, in every pass.
+// Refused tags block every other change, in every pass.
 func TestNothingIsChangedWithoutMarksInLaterPassesEither(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Offered}, declared: []string{"a"}}, differ: []string{"mark", "a"}, answers: map[string]error{"mark": engine.Blocked("AccessDenied", "no")}}
 	now := time.Unix(1000, 0)
@@ -164,7 +164,7 @@ func TestNothingIsChangedWithoutMarksInLaterPassesEither(t *testing.T) {
 	}
 }
 
-// Connection details that follow from what is refused are not published, and those that are there stay.
+// Connection details that depend on a refused action are not published, and existing ones are kept.
 func TestDetailsThatAreRefusedAreNotPublished(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "secret"}}, differ: []string{"a", "secret"}, answers: map[string]error{"secret": engine.Blocked("AccessDenied", "no")}}
 	now, b := time.Unix(1000, 0), bucket(made)
@@ -173,7 +173,7 @@ func TestDetailsThatAreRefusedAreNotPublished(t *testing.T) {
 	}
 }
 
-// The text of several refusals is the same in every pass, whichever of them was tried.
+// The text of several refusals is the same in every pass, whatever was tried.
 func TestTheTextOfSeveralRefusalsStands(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "guard"}}, differ: []string{"a", "guard"}}
 	r.answers = map[string]error{"a": engine.Blocked("InvalidSpec", "no"), "guard": engine.Blocked("InvalidSpec", "no")}
@@ -187,7 +187,7 @@ func TestTheTextOfSeveralRefusalsStands(t *testing.T) {
 	}
 }
 
-// A part that AWS takes no notice of is told as such in the end, though another one is refused.
+// An ignored part is reported in the end, even though another one is refused.
 func TestAPartThatIsNotKeptIsTold(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"}, answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}, deaf: true}
 	now := time.Unix(1000, 0)
@@ -203,7 +203,7 @@ func TestAPartThatIsNotKeptIsTold(t *testing.T) {
 	}
 }
 
-// Credentials that AWS does not accept end the pass: no other call would go better.
+// Rejected credentials end the pass: no other call would succeed.
 func TestWhatHoldsForTheAccountEndsThePass(t *testing.T) {
 	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"}, answers: map[string]error{"a": engine.Blocked(v1alpha1.ReasonCredentialsRejected, "renew them")}}
 	now := time.Unix(1000, 0)

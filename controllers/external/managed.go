@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// What status.pendingFields says of a path that is declared and not managed yet: a digest of what AWS had there before
-// our first write, whose answer is not known; or one of these.
+// Values of status.pendingFields for a path that is declared and not managed yet: a digest of AWS's value before our
+// first write whose outcome is unknown, or one of these.
 const (
-	// pendingNew: the resource is being made, and had nothing at any path.
+	// pendingNew means that the resource is being created, and had no value at any path.
 	pendingNew = "new"
-	// pendingUnwritten: no write has got through, as far as it was tried. The next try most likely does not either, so
-	// that nothing is saved before it.
+	// pendingUnwritten means that no write has succeeded so far. The next try will probably fail too, so nothing is
+	// saved before it.
 	pendingUnwritten = "unwritten"
 )
 
-// Managed tells which paths of a resource are Portico's. One is managed once a write of it has succeeded, or all of the
-// spec was found to hold. What was refused is not: to take it back would take away what is somebody else's.
+// Managed knows which paths of a resource are Portico's. A path is managed once a write of it has succeeded, or the
+// whole spec was found in sync. A refused path is not: resetting it would remove somebody else's value.
 type Managed struct {
 	held    []string
 	pending map[string]string
 	safe    []string
 }
 
-// ManagedBy reads what obj's status says.
+// ManagedBy returns the managed paths of obj's status.
 func ManagedBy(obj Object) Managed {
 	_, status := obj.AWS()
 	return Managed{held: status.ManagedFields, pending: status.PendingFields, safe: status.SafeFields}
@@ -34,7 +34,7 @@ func ManagedBy(obj Object) Managed {
 // KeepsSafe reports whether the setting at path has its safe value unless the spec declares another.
 func (m Managed) KeepsSafe(path string) bool { return slices.Contains(m.safe, path) }
 
-// Paths lists, sorted, what Portico has written or may have: it must be read, even if it is declared no more.
+// Paths lists, sorted, what Portico has written or may have written: it must be read even if it is no longer declared.
 func (m Managed) Paths() []string {
 	paths := slices.Clone(m.held)
 	for path, state := range m.pending {
@@ -46,19 +46,19 @@ func (m Managed) Paths() []string {
 	return slices.Compact(paths)
 }
 
-// Below lists those of the Paths that are path or members of it.
+// Below lists those of Paths that are path or below it.
 func (m Managed) Below(path string) []string {
 	return slices.DeleteFunc(m.Paths(), func(p string) bool { return p != path && !strings.HasPrefix(p, path+".") })
 }
 
-// mayOwn reports whether Owns may say yes.
+// mayOwn reports whether Owns can be true.
 func (m Managed) mayOwn(path string) bool {
 	_, pending := m.pending[path]
 	return pending || slices.Contains(m.held, path)
 }
 
-// Owns reports whether what AWS has at path is Portico's to take back. have is that value, in the text of a Change:
-// after a write whose answer was lost, another value than before is ours.
+// Owns reports whether Portico may reset AWS's value at path. have is that value, in the format of a Change: after a
+// write with an unknown outcome, a value other than the previous one is ours.
 func (m Managed) Owns(path, have string) bool {
 	if slices.Contains(m.held, path) {
 		return true
@@ -73,13 +73,13 @@ func (m Managed) Owns(path, have string) bool {
 	return was != digest(have)
 }
 
-// digest stands for a value that may be long, and has no place in a status.
+// digest returns a short hash of a value that may be too long for a status.
 func digest(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:8])
 }
 
-// InitialChanges returns the changes of the paths that a resource is made with.
+// InitialChanges returns the changes of the paths with which a resource is created.
 func InitialChanges(paths []string) []Change {
 	changes := make([]Change, 0, len(paths))
 	for _, path := range paths {
@@ -88,9 +88,8 @@ func InitialChanges(paths []string) []Change {
 	return changes
 }
 
-// markPending notes what the actions are about to write for the first time, and tells whether that must be saved before
-// they are taken. Of a resource that is to be made it is all that is declared: the actions that follow belong to the
-// same pass.
+// markPending records what the actions will write for the first time, and reports whether that must be saved before
+// they are executed. For a creation it records all declared paths: the later actions belong to the same pass.
 func (r *reconciliation[T, S]) markPending(create bool, actions []Action) bool {
 	declared, news := r.Adapter.Declared(r.obj), false
 	changes := InitialChanges(declared)
@@ -105,10 +104,10 @@ func (r *reconciliation[T, S]) markPending(create bool, actions []Action) bool {
 		was, tried := managed.pending[c.Path]
 		switch {
 		case slices.Contains(managed.held, c.Path), was == pendingUnwritten:
-		case !slices.Contains(declared, c.Path): // an earlier try got through, and is taken back
+		case !slices.Contains(declared, c.Path): // an earlier try succeeded, and is undone
 			r.markManaged([]Change{c})
 		case tried && was != pendingNew:
-			if managed.Owns(c.Path, c.From) { // an earlier try got through, and something else is declared now
+			if managed.Owns(c.Path, c.From) { // an earlier try succeeded, and the declared value has changed
 				r.markManaged([]Change{c})
 			}
 		case create:
@@ -140,8 +139,8 @@ func (r *reconciliation[T, S]) markManaged(changes []Change) {
 	}
 }
 
-// markUnwritten ends the pass at changes that failed; without any, before the first. Refused, they are as they were;
-// else they may have been written. What this pass intended and has not come to is as it was.
+// markUnwritten ends the pass at changes that failed; without any, before the first. Refused ones are unchanged; others
+// may have been written. What this pass intended and did not reach is unchanged.
 func (r *reconciliation[T, S]) markUnwritten(changes []Change, refused bool) {
 	_, status := r.obj.AWS()
 	for _, c := range changes {

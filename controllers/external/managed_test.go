@@ -12,12 +12,12 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// shelf is an adapter over a resource with two settings, first and second, each written by a call of its own; none is
-// the default of both. They are declared as tags of the object.
+// shelf is an adapter over a resource with two settings, first and second, each written by its own call; both default
+// to none. They are declared as tags of the object.
 type shelf struct {
-	has    map[string]string // nil: it is not there
+	has    map[string]string // nil: it does not exist
 	answer map[string]func() error
-	deaf   bool // writes are accepted and lost
+	deaf   bool // writes are accepted and have no effect
 	writes []string
 
 	settles time.Duration // of every write
@@ -61,7 +61,7 @@ func (s *shelf) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, e
 	return actions, nil
 }
 
-// write answers as the scene says, which decides whether it does anything.
+// write applies a write and returns the scene's response.
 func (s *shelf) write(path string, do func()) error {
 	s.writes = append(s.writes, path)
 	answer := s.answer[path]
@@ -98,21 +98,21 @@ var (
 	errRefused   = engine.Blocked("AccessDenied", "denied")
 )
 
-// scene is what befalls a shelf and its object.
+// scene is a sequence of events for a shelf and its object.
 type scene struct {
 	t *testing.T
 	s *shelf
 	b *v1alpha1.S3Bucket
 }
 
-// pass runs one pass, of which the status is kept.
+// pass runs one pass whose status is kept.
 func (sc scene) pass() {
 	sc.t.Helper()
 	_ = drive2(sc.s).Reconcile(sc.t.Context(), sc.b, engine.NewPass(nil))
 }
 
-// dies runs a pass in which the operator dies at its first write of path, before or after it is done: what is left of
-// the status is what was saved.
+// dies runs a pass in which the operator crashes at its first write of path, before or after it is applied: only the
+// saved status remains.
 func (sc scene) dies(path string, after error) {
 	sc.t.Helper()
 	saved := sc.b.DeepCopy()
@@ -122,7 +122,7 @@ func (sc scene) dies(path string, after error) {
 	*sc.b, sc.s.answer = *saved, nil
 }
 
-// refuse makes every write of the first setting refused.
+// refuse makes every write of the first setting fail as refused.
 func (sc scene) refuse() {
 	sc.s.answer = map[string]func() error{"first": func() error { return errRefused }}
 }
@@ -146,8 +146,8 @@ func drive2(s *shelf) Reconciler[*v1alpha1.S3Bucket, map[string]string] {
 	}
 }
 
-// What becomes of a setting that is withdrawn: what Portico wrote goes back to the default, and what it did not write
-// stays, whatever happened to its tries.
+// When a setting is withdrawn, what Portico wrote is reset to the default, and what it did not write stays, whatever
+// happened to its tries.
 func TestWhatIsWithdrawnGoesBackOnlyIfItWasOurs(t *testing.T) {
 	for name, row := range map[string]struct {
 		has   map[string]string
@@ -241,7 +241,7 @@ func TestWhatIsWithdrawnGoesBackOnlyIfItWasOurs(t *testing.T) {
 	}
 }
 
-// A refusal is noted once; the tries after it write nothing.
+// A refusal is recorded once; later tries do not write the status.
 func TestTheTriesOfARefusedSettingWriteNothing(t *testing.T) {
 	x := scene{t, &shelf{has: theirs("x", "none")}, bucket(made)}
 	x.declare("a", "b")

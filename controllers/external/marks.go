@@ -5,12 +5,11 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// lostMarks returns the error of a resource that was obj's and carries no marks any more; nil of any other. Whatever
-// replaces all tags at once takes the marks away, and so does somebody who gives the resource to others: Portico does
-// not restore them.
+// lostMarks returns an error for a resource that was obj's and has lost its tags; else nil. Tools that replace all tags
+// remove them, and so does somebody who gives the resource to others: Portico does not restore them.
 func (rec Reconciler[T, S]) lostMarks(a Adapter[T, S], obj T, seen *S) error {
 	_, status := obj.AWS()
-	// What was only ever observed has an ARN, too, and no change of ours.
+	// A resource that was only observed has an ARN, too, but no change of ours.
 	had := status.ARN != "" && status.LastSyncTime != nil
 	remarker, ok := a.(Remarker[T, S])
 	if !ok || !had || a.Owner(obj, seen) != Foreign {

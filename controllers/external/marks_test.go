@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// wiped is a world whose thing has lost its marks, unless another's are on it.
+// wiped is a world whose thing has lost its tags, unless it has another owner's.
 type wiped struct {
 	world
 	anothers, going bool
@@ -35,7 +35,7 @@ func (w *wiped) work() Reconciler[*v1alpha1.S3Bucket, thing] {
 	return work
 }
 
-// changed returns an object that had its resource, whose last change is older than AWS takes to show it.
+// changed returns an object that had its resource, and whose last change is old enough to be visible.
 func changed(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(900, 0)} }
 
 func TestLostMarksAreToldAndNotRestored(t *testing.T) {

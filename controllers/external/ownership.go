@@ -5,7 +5,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// mayBeOurs reports whether a foreign resource may be one that we made a moment ago: AWS shows the marks later than the
+// mayBeOurs reports whether a foreign resource may be one that we have just created: AWS shows the tags later than the
 // resource.
 func (rec Reconciler[T, S]) mayBeOurs(owner Owner, status *v1alpha1.AWSStatus) bool {
 	return owner == Foreign && rec.recentlyChanged(status)
@@ -16,7 +16,7 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 	spec, status := r.obj.AWS()
 	owner := r.Adapter.Owner(r.obj, seen)
 	if owner == Foreign && len(r.taken) > 0 {
-		return waitUntilVisible(r.pollInterval(), r.last()) // made with our marks a moment ago
+		return waitUntilVisible(r.pollInterval(), r.last()) // created with our tags a moment ago
 	}
 	if r.mayBeOurs(owner, status) {
 		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "the resource does not show this object's ownership tags; it was created or changed a short time ago, so that may pass")
@@ -36,7 +36,7 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 		return err
 	}
 	instead := "Choose another name"
-	if status.AccountID != "" { // it was about to be made when the other one came up
+	if status.AccountID != "" { // it was about to be created when the other one appeared
 		instead = "Delete this object and request another name"
 	}
 	adopt := "set spec.adoptionPolicy to Adopt and ask"

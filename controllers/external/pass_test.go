@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// A routine look may come from an old picture: whatever it shows but "in sync" is looked at again before it counts.
+// A routine observation may be outdated: unless it shows "in sync", it is repeated before it counts.
 func TestNothingIsDecidedByARoutineLook(t *testing.T) {
 	for name, shown := range map[string]*thing{
 		"absent": nil, "foreign": {Foreign, "a"}, "another setting": {Ours, "b"},
@@ -36,7 +36,7 @@ func TestNothingIsDecidedByARoutineLook(t *testing.T) {
 	}
 }
 
-// old answers routine looks with what it once saw.
+// old answers routine observations with an earlier state.
 type old struct {
 	world
 	shown *thing
@@ -49,7 +49,7 @@ func (o *old) Observe(ctx context.Context, b *v1alpha1.S3Bucket) (*thing, error)
 	return o.world.Observe(ctx, b)
 }
 
-// refusing is a world in which every creation is refused by AWS, or fails otherwise.
+// refusing is a world in which AWS refuses every creation, or it fails otherwise.
 type refusing struct {
 	world
 	with error
@@ -59,7 +59,7 @@ func (r *refusing) Plan(*v1alpha1.S3Bucket, *thing) ([]Action, error) {
 	return []Action{{Name: "Create", Why: "x", Do: func(context.Context) error { return r.with }}}, nil
 }
 
-// Each try of a creation is written down before it is made, and one that AWS refuses leaves no trace of a change.
+// Each try of a creation is saved before it is made, and one that AWS refuses leaves no trace of a change.
 func TestARefusedCreationChangesNothing(t *testing.T) {
 	w := &refusing{with: engine.Blocked("AccessDenied", "denied")}
 	work := drive(&w.world, nil)
@@ -83,7 +83,7 @@ func TestARefusedCreationChangesNothing(t *testing.T) {
 		b.Status.ObservedGeneration = b.Generation // as the engine notes the refusal
 		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: "AccessDenied"})
 	}
-	w.with = errors.New("no answer") // it may have been made: deletion must wait for it to show
+	w.with = errors.New("no answer") // it may have been created: deletion must wait until it is visible
 	if err := work.Reconcile(t.Context(), b, engine.NewPass(nil)); err == nil || b.Status.LastSyncTime == nil {
 		t.Errorf("after %v lastSyncTime is %v", err, b.Status.LastSyncTime)
 	}
@@ -97,7 +97,7 @@ type retrying struct {
 
 func (r *retrying) NextAttempt(*v1alpha1.S3Bucket) { r.attempts++ }
 
-// A refused creation has the next one carry a new token, unless an earlier one may have got through.
+// After a refused creation the next one has a new token, unless an earlier one may have succeeded.
 func TestANewTokenIsForRefusedCreationsOnly(t *testing.T) {
 	denied, lost := engine.Blocked("AccessDenied", "denied"), errors.New("no answer")
 	unclear := NotCreated(engine.Wait("Unclear", time.Second, "its token is used up"))
@@ -136,7 +136,7 @@ func stampedAt(seconds int64) func(*v1alpha1.S3Bucket) {
 	return func(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(seconds, 0)} }
 }
 
-// Marks are proven before anything is made or taken over with them, and for nothing else.
+// Recheck is called before anything is created or adopted, and for nothing else.
 func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
 	errOther := errors.New("the namespace is another one")
 	for name, row := range map[string]struct {
@@ -161,8 +161,8 @@ func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
 	}
 }
 
-// What closes the way to an account looks for reservations: one is saved before the proof is asked for, and taken back
-// if that fails, for an object that reserves nothing needs no account to go.
+// A reservation is saved before Recheck is called, because anyone who closes the access to an account looks for
+// reservations. It is removed if Recheck fails: an object without a reservation can be deleted without the account.
 func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
 	for name, row := range map[string]struct {
 		obj     *v1alpha1.S3Bucket
@@ -189,14 +189,14 @@ func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
 	}
 }
 
-// waiting is a world whose resource is there and not done.
+// waiting is a world whose resource exists and is not ready.
 type waiting struct{ world }
 
 func (w *waiting) Plan(*v1alpha1.S3Bucket, *thing) ([]Action, error) {
 	return nil, engine.Wait("Creating", time.Second, "AWS is at work")
 }
 
-// What is waited for is reported, and not published.
+// A resource that is not ready is reported, and not published.
 func TestAResourceThatIsNotDoneIsReportedAndNotPublished(t *testing.T) {
 	w := &waiting{world{has: &thing{Ours, "a"}}}
 	work := drive(&w.world, nil)
@@ -213,7 +213,7 @@ func TestAResourceThatIsNotDoneIsReportedAndNotPublished(t *testing.T) {
 	}
 }
 
-// A name may be taken for a while after the loss. What is created then is told as what it is: a re-creation.
+// A name may be blocked for a while after the loss. The later creation is reported as a re-creation.
 func TestARecreationThatWasRefusedIsStillOne(t *testing.T) {
 	for _, x := range []struct {
 		with  error
@@ -221,7 +221,7 @@ func TestARecreationThatWasRefusedIsStillOne(t *testing.T) {
 		arn   string // before the second try
 	}{
 		{NotCreated(engine.Wait("NameBusy", time.Second, "the name is taken")), "Recreated", "arn:thing"},
-		{errors.New("no answer"), "Created", ""}, // it may have been made
+		{errors.New("no answer"), "Created", ""}, // it may have been created
 	} {
 		b := bucket(made)
 		lost := drive(&world{}, nil)

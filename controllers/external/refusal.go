@@ -7,8 +7,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// naming returns err, a refusal, with the fields that the action is about, unless it names one of them: a service has
-// words of its own for them.
+// naming adds the fields of the action to err, a refusal, unless it already names one of them: a service has its own
+// names for them.
 func naming(a Action, err error) error {
 	wait, _ := engine.AsWait(err)
 	var fields []string

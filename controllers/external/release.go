@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Finalize implements engine.KindReconciler: what becomes of the resource is the deletion policy's to say.
+// Finalize implements engine.KindReconciler: the deletion policy decides what happens to the resource.
 func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pass) error {
 	_, status := obj.AWS()
 	if ObserveOnly(obj) || status.AccountID == "" { // without an account nothing was ever reserved: see Adapter.Reserve
@@ -49,8 +49,8 @@ func (rec Reconciler[T, S]) vacate(ctx context.Context, obj T, pass *engine.Pass
 	return rec.Vacate(ctx, obj, pass)
 }
 
-// waitUntilFound returns an error while what stays with its tags may not be found by them yet: the next object of the
-// name would make another one.
+// waitUntilFound returns an error while a retained resource may not be found by its tags yet: the next object of the
+// name would create another one.
 func (rec Reconciler[T, S]) waitUntilFound(status *v1alpha1.AWSStatus) error {
 	if !rec.FoundByTags || !rec.recentlyChanged(status) {
 		return nil
@@ -58,11 +58,11 @@ func (rec Reconciler[T, S]) waitUntilFound(status *v1alpha1.AWSStatus) error {
 	return engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s stays, and was created or changed a short time ago; the deletion waits until AWS surely shows its tags, so that the next request of this name finds it", nameOf(status))
 }
 
-// orphanTimeout is how long an account that does not answer may hold up a policy that deletes nothing.
+// orphanTimeout is how long an unresponsive account may block a policy that deletes nothing.
 const orphanTimeout = time.Minute
 
-// orphan lets go of the resource. It succeeds even if the account cannot be reached: the policy promises that nothing
-// is deleted, and a tag left behind harms nobody.
+// orphan releases the resource. It succeeds even if the account cannot be reached: the policy promises that nothing is
+// deleted, and a leftover tag does no harm.
 func (rec Reconciler[T, S]) orphan(ctx context.Context, obj T, pass *engine.Pass) error {
 	_, status := obj.AWS()
 	freed, err := rec.disown(ctx, obj)
@@ -80,7 +80,7 @@ func (rec Reconciler[T, S]) orphan(ctx context.Context, obj T, pass *engine.Pass
 	return nil
 }
 
-// disown reports whether there were marks of ours to remove.
+// disown removes our tags, and reports whether there were any.
 func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	c, err := rec.Connect(ctx, obj)
 	if err != nil {
@@ -102,12 +102,12 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	return true, a.Disown(ctx, obj, seen)
 }
 
-// guarded is an object whose spec can protect its resource against deletion. The word of the spec counts, not what AWS
-// has: somebody may have switched its own protection off there.
+// guarded is an object whose spec can protect its resource against deletion. The spec counts, not AWS: somebody may
+// have switched the protection off there.
 type guarded interface{ ProtectedBy() string }
 
-// delete deletes the resource and confirms that it is gone. Only one that carries the marks of exactly this object is
-// deleted: one of an earlier life was never taken back, so it is not this object's to remove.
+// delete deletes the resource and confirms that it is gone. Only a resource with the tags of exactly this object is
+// deleted: one of an earlier object was never adopted, so it is not this object's to remove.
 func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass) error { //nolint:gocognit // two looks at one deletion
 	_, status := obj.AWS()
 	c, err := rec.Connect(ctx, obj)
@@ -128,7 +128,7 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		}
 		confirmed, err = a.Delete(ctx, obj, seen)
 		if _, waits := engine.AsWait(err); !confirmed && !waits && !isDeleting(a, seen) {
-			setLastSync(status, rec.Now()) // told to end, or perhaps told: from now on it may not show, and be there all the same
+			setLastSync(status, rec.Now()) // the deletion was or may have been requested: it may be invisible and still exist
 		}
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone", nameOf(status))
 }
 
-// protected returns the error of a deletion that a field of the spec forbids.
+// protected returns an error if a field of the spec forbids the deletion.
 func protected(obj Object) error {
 	spec, ok := any(obj).(guarded)
 	if !ok || spec.ProtectedBy() == "" {
@@ -148,7 +148,7 @@ func protected(obj Object) error {
 		spec.ProtectedBy(), nameOf(status))
 }
 
-// leaveAlone returns err, and tells if there is something that is not the object's.
+// leaveAlone returns err, and sends a warning if a resource exists that is not the object's.
 func leaveAlone(pass *engine.Pass, there bool, err error) error {
 	if err == nil && there {
 		pass.Warning(v1alpha1.ReasonNotOurs, "Release", "the resource does not carry this object's ownership tags and was left alone")
@@ -162,8 +162,8 @@ func isDeleting[T Object, S any](a Adapter[T, S], seen *S) bool {
 	return ok && observer.Deleting(seen)
 }
 
-// isOurs reports whether there is something of obj's to release. What does not show, or does not show our marks, may
-// have been made a moment ago: that is waited for.
+// isOurs reports whether obj has something to release. A resource that is not visible, or without our tags, may have
+// just been created: that is waited for.
 func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error) {
 	_, status := obj.AWS()
 	switch {
@@ -171,7 +171,7 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 		return false, nil
 	case seen == nil:
 		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show; it was created or changed a short time ago, so deletion waits until it surely would", nameOf(status))
-	case a.Owner(obj, seen) != Ours && rec.recentlyChanged(status): // marks of before, or none yet
+	case a.Owner(obj, seen) != Ours && rec.recentlyChanged(status): // outdated tags, or none yet
 		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was created or changed a short time ago, so deletion waits until it surely would", nameOf(status))
 	}
 	lost := rec.lostMarks(a, obj, seen)
@@ -181,7 +181,7 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 	return a.Owner(obj, seen) == Ours, lost
 }
 
-// stop brings the resource to a stand and keeps it, with its tags. What is not ours, or is gone, needs no stopping.
+// stop stops the resource and keeps it, with its tags. A foreign or absent resource needs no stopping.
 func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) error {
 	_, status := obj.AWS()
 	c, err := rec.Connect(ctx, obj)

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// leaving is a world whose answers to deletions are lost, or that shows for a while that it is at it.
+// leaving is a world whose responses to deletions are lost, or that shows for a while that it is deleting.
 type leaving struct {
 	world
 	answer error
@@ -30,7 +30,7 @@ func (l *leaving) Delete(context.Context, *v1alpha1.S3Bucket, *thing) (bool, err
 
 func (l *leaving) Deleting(*thing) bool { return l.slow && l.deleted > 1 }
 
-// release runs one pass of a deletion, so many seconds after the clock's start.
+// release runs one pass of a deletion, the given seconds after the clock's start.
 func (l *leaving) release(t *testing.T, b *v1alpha1.S3Bucket, seconds int64) string {
 	t.Helper()
 	work := drive(&l.world, nil)
@@ -41,7 +41,7 @@ func (l *leaving) release(t *testing.T, b *v1alpha1.S3Bucket, seconds int64) str
 	return reasonOf(work.Finalize(t.Context(), b, engine.NewPass(nil)))
 }
 
-// A deletion whose answer was lost, or that AWS took without saying that it is over, begins the time in which absence
+// A deletion whose response was lost, or that AWS accepted without confirming the end, starts the time in which absence
 // proves nothing.
 func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 	for name, answer := range map[string]error{"Settling": nil, "error": errors.New("no answer")} {
@@ -50,7 +50,7 @@ func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 		if got := l.release(t, b, 0); got != name {
 			t.Errorf("%s: got %q", name, got)
 		}
-		if got := l.release(t, b, 60); got != "Settling" { // it was told to end up to a second after what its status says
+		if got := l.release(t, b, 60); got != "Settling" { // requested up to a second after what its status says
 			t.Errorf("%s: %q, though it may be there", name, got)
 		}
 		if got := l.release(t, b, 61); got != "" {
@@ -59,8 +59,8 @@ func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 	}
 }
 
-// The clock of who wrote the status was hours ahead, or ours was, and was put right: what may not show yet is waited
-// for from now on, once, and not until the clock has caught up.
+// The clock of the status's writer, or ours, was hours ahead and was corrected: something that may not be visible yet
+// is waited for from now on, once, and not until the clock has caught up.
 func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
 	ahead := func(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(1000+3*3600, 0)} }
 	l, b := &leaving{}, bucket(made, ahead)
@@ -84,7 +84,7 @@ func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A refusal begins nothing, and neither does a repeated look at what AWS deletes already.
+// A refusal does not start the settling time, and neither does another observation of a running deletion.
 func TestTheSettlingTimeBeginsOnce(t *testing.T) {
 	l, b := &leaving{world: world{has: &thing{Ours, "a"}}, answer: engine.Blocked("AccessDenied", "no"), slow: true}, bucket(made)
 	b.Spec.DeletionPolicy = v1alpha1.DeletionDelete
@@ -99,7 +99,7 @@ func TestTheSettlingTimeBeginsOnce(t *testing.T) {
 	}
 }
 
-// TestWhatIsFoundByTagsStaysOnceTheyShow lets go of a resource that the next object of the name would make again if it
+// TestWhatIsFoundByTagsStaysOnceTheyShow releases a resource that the next object of the name would create again if it
 // did not find it.
 func TestWhatIsFoundByTagsStaysOnceTheyShow(t *testing.T) {
 	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionStop} {
@@ -118,7 +118,7 @@ func TestWhatIsFoundByTagsStaysOnceTheyShow(t *testing.T) {
 	}
 }
 
-// TestWhatIsTakenOverIsReserved takes back what an earlier object left: where it is was noted before it was marked.
+// TestWhatIsTakenOverIsReserved adopts what an earlier object left: its place was saved before it was tagged.
 func TestWhatIsTakenOverIsReserved(t *testing.T) {
 	w := &world{has: &thing{Earlier, "a"}, want: "a"}
 	var saved []string

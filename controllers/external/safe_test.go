@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// door is a shelf whose first setting is safe as long as it is none.
+// door is a shelf whose first setting is safe while it is none.
 type door struct {
 	shelf
 	owner Owner
@@ -71,10 +71,10 @@ func (d *door) declare(t *testing.T, b *v1alpha1.S3Bucket, value string) {
 	}
 }
 
-// Who opens what Portico keeps safe finds it closed again; what is not its to keep stays as it is.
+// A setting that Portico keeps safe is restored when somebody opens it; others stay as they are.
 func TestWhatIsSafeStaysSo(t *testing.T) {
 	for name, row := range map[string]struct {
-		has   map[string]string // nil: Portico makes it
+		has   map[string]string // nil: Portico creates it
 		owner Owner             // Ours, if not given
 		obj   *v1alpha1.S3Bucket
 		until func(*testing.T, *door, *v1alpha1.S3Bucket) // after the first pass
@@ -134,7 +134,7 @@ func declared(value string) func(*testing.T, *door, *v1alpha1.S3Bucket) {
 	}
 }
 
-// What is opened between a creation and the first look at it, over which the operator dies, is closed again.
+// A setting that is opened between a creation and the first observation, with a crash in between, is closed again.
 func TestWhatIsMadeIsNotedAsSafeBefore(t *testing.T) {
 	d, b := &door{owner: Ours}, bucket()
 	var saved *v1alpha1.S3Bucket
@@ -152,7 +152,7 @@ func TestWhatIsMadeIsNotedAsSafeBefore(t *testing.T) {
 	}
 }
 
-// A repair that is refused is not forgotten: the next looks, which are no audits, must find it too.
+// A refused repair is not forgotten: the next observations, which are not audits, must find it too.
 func TestARefusedRepairIsReadAgain(t *testing.T) {
 	d, b := &door{owner: Ours}, bucket()
 	if err := d.pass(t, b); err != nil {
@@ -169,7 +169,7 @@ func TestARefusedRepairIsReadAgain(t *testing.T) {
 	}
 }
 
-// Only audits ask for what costs a call of its own, and only where it is kept or may come to be.
+// Only audits read what costs an extra call, and only where it is kept safe or may be in future.
 func TestOnlyAuditsCompareWhatIsSafe(t *testing.T) {
 	keeping := bucket(adopting, func(b *v1alpha1.S3Bucket) { b.Status.SafeFields = []string{"first"} })
 	for name, row := range map[string]struct {

@@ -20,22 +20,22 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Secrets keeps Secrets that belong to an object: its binding Secret, of type servicebinding.io/<type> as the Service
-// Binding convention has it, and what Portico itself must remember in secret. It reads them by name and past every
-// cache, so the operator needs no list or watch of Secrets. One that does not belong to the object is never touched.
+// Secrets manages Secrets that belong to an object: its binding Secret, of type servicebinding.io/<type> as in the
+// Service Binding specification, and Portico's own secret records. It reads them by name and past every cache, so the
+// operator needs no list or watch of Secrets. A Secret that does not belong to the object is never changed.
 type Secrets struct {
 	APIReader client.Reader
 	Client    client.Client
 }
 
-// What Secrets of an object are for.
+// Purposes of an object's Secrets.
 const (
 	purposeBinding = "binding"
-	// PurposeMaster is that of the record of a master password.
+	// PurposeMaster is the purpose of the record of a master password.
 	PurposeMaster = "master"
 )
 
-// SecretName returns the name of a Secret of obj's; of a very long name the end gives way to a hash.
+// SecretName returns the name of one of obj's Secrets; the end of a very long name is replaced by a hash.
 func SecretName(kind string, obj client.Object, purpose string) string {
 	name, suffix := obj.GetName(), "-"+strings.ToLower(kind)+"-"+purpose
 	if most := 253 - len(suffix); len(name) > most {
@@ -49,7 +49,7 @@ func SecretName(kind string, obj client.Object, purpose string) string {
 // BindingName returns the name of obj's binding Secret.
 func BindingName(kind string, obj client.Object) string { return SecretName(kind, obj, purposeBinding) }
 
-// Publish makes details the content of obj's binding Secret.
+// Publish writes details into obj's binding Secret.
 func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, details map[string]string) (*v1alpha1.Binding, error) {
 	secret, err := s.write(ctx, kind, obj, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: BindingName(kind, obj)},
@@ -79,7 +79,7 @@ func (s Secrets) Published(ctx context.Context, kind string, obj client.Object) 
 	return s.Load(ctx, kind, obj, purposeBinding)
 }
 
-// Store makes values the content of obj's Secret for this purpose.
+// Store writes values into obj's Secret for this purpose.
 func (s Secrets) Store(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error {
 	_, err := s.write(ctx, kind, obj, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)},
@@ -121,8 +121,8 @@ func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name 
 	return secret, nil
 }
 
-// write makes want's data the content of obj's Secret of that name, and writes only if it differs. One that is likely
-// not to be there is created without a look before.
+// write writes want's data into obj's Secret of that name if it differs. If it is likely new, write creates it without
+// reading it first.
 func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want *corev1.Secret, likelyNew bool) (*corev1.Secret, error) {
 	if likelyNew {
 		made := want.DeepCopy()

@@ -15,14 +15,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// LetGo takes obj's Secrets from the garbage collector, which would delete them after obj: the object that is made in
-// its place takes them up, so that passwords and connection details stay what they are.
+// LetGo removes obj's Secrets from garbage collection, which would delete them after obj: the object that replaces obj
+// adopts them, so passwords and connection details are kept.
 func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) error {
 	for _, purpose := range []string{purposeBinding, PurposeMaster} {
 		secret := &corev1.Secret{}
 		key := client.ObjectKey{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)}
 		found, err := engine.Find(ctx, s.APIReader, key, secret)
-		if err == nil && found && isKeptFor(secret, obj) { // obj is called off as well, before it has taken up what was kept for it
+		if err == nil && found && isKeptFor(secret, obj) { // obj is cancelled too, before it adopted what was kept for it
 			err = s.takeUp(ctx, obj, secret)
 		}
 		if err != nil {
@@ -42,13 +42,13 @@ func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) erro
 	return nil
 }
 
-// isKeptFor reports whether obj was made in place of the object that secret belonged to.
+// isKeptFor reports whether obj replaces the object that owned secret.
 func isKeptFor(secret *corev1.Secret, obj client.Object) bool {
 	kept := secret.Annotations[v1alpha1.AnnotationKeptFor]
 	return kept != "" && kept == obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom] && metav1.GetControllerOf(secret) == nil
 }
 
-// takeUp makes a Secret obj's that belonged to the object in whose place obj was made.
+// takeUp makes obj the owner of a Secret of the object that it replaces.
 func (s Secrets) takeUp(ctx context.Context, obj client.Object, secret *corev1.Secret) error {
 	var failed error
 	err := s.edit(ctx, secret, func() {
@@ -61,7 +61,7 @@ func (s Secrets) takeUp(ctx context.Context, obj client.Object, secret *corev1.S
 	return nil
 }
 
-// edit changes a Secret under the version at which it was read.
+// edit updates a Secret at the resourceVersion at which it was read.
 func (s Secrets) edit(ctx context.Context, secret *corev1.Secret, change func()) error {
 	before := secret.DeepCopy()
 	change()

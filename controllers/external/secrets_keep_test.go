@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Whoever is kept again before it has seen its Secrets leaves them to the next one, as they were.
+// An object that is kept again before it has adopted its Secrets leaves them to the next one unchanged.
 func TestSecretsFollowAnObjectThatIsKeptAgainAndAgain(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Text returns a Field's Want of a text of the spec, which is declared if it is not empty.
+// Text returns a Field's Want for a text of the spec; it is declared if it is not empty.
 func Text[T any](of func(T) string) func(T) (string, bool) {
 	return func(spec T) (string, bool) { return of(spec), of(spec) != "" }
 }
 
-// Number returns the Want of a number, which is declared if it is not nil.
+// Number returns the Want for a number; it is declared if it is not nil.
 func Number[T any](of func(T) *int32) func(T) (string, bool) {
 	return func(spec T) (string, bool) { return FormatInt(of(spec)), of(spec) != nil }
 }
 
-// Bool returns the Want of a boolean, which is declared if it is not nil.
+// Bool returns the Want for a boolean; it is declared if it is not nil.
 func Bool[T any](of func(T) *bool) func(T) (string, bool) {
 	return func(spec T) (string, bool) {
 		value := of(spec)
@@ -25,7 +25,7 @@ func Bool[T any](of func(T) *bool) func(T) (string, bool) {
 	}
 }
 
-// Set returns the Want of a list whose order does not matter, which is declared if it is not empty.
+// Set returns the Want for an unordered list; it is declared if it is not empty.
 func Set[T any](of func(T) []string) func(T) (string, bool) {
 	return func(spec T) (string, bool) { return JoinSet(of(spec)), len(of(spec)) > 0 }
 }
@@ -40,7 +40,7 @@ func FirstSet[V any](of ...*V) *V {
 	return nil
 }
 
-// FormatInt returns the first number that there is as text, empty without any.
+// FormatInt formats the first number that is not nil; empty if all are.
 func FormatInt(of ...*int32) string {
 	if n := FirstSet(of...); n != nil {
 		return strconv.Itoa(int(*n))
@@ -48,7 +48,7 @@ func FormatInt(of ...*int32) string {
 	return ""
 }
 
-// ParseInt returns the number in value; nil if it is none.
+// ParseInt returns the number in value; nil if it is not a number.
 func ParseInt(value string) *int32 {
 	n, err := strconv.ParseInt(value, 10, 32)
 	if err != nil {
@@ -57,9 +57,9 @@ func ParseInt(value string) *int32 {
 	return new(int32(n))
 }
 
-// NotLess compares numbers as a Field's Same does: what has become larger, and cannot shrink, is no difference.
+// NotLess compares numbers for a Field's Same: a value that has grown, and cannot shrink, is equivalent.
 func NotLess(have, want string) bool {
-	h, _ := strconv.Atoi(have) // what is no number counts as 0
+	h, _ := strconv.Atoi(have) // 0 if it is not a number
 	w, _ := strconv.Atoi(want)
 	return h >= w
 }
@@ -73,7 +73,7 @@ func JoinSet(members []string) string {
 	return strings.Join(slices.Compact(members), separator)
 }
 
-// SplitSet returns the members of a text of JoinSet.
+// SplitSet returns the members of a text made by JoinSet.
 func SplitSet(text string) []string {
 	if text == "" {
 		return nil
@@ -81,7 +81,7 @@ func SplitSet(text string) []string {
 	return strings.Split(text, separator)
 }
 
-// NonEmpty returns nil for an empty text: the parameter of a call is left out.
+// NonEmpty returns nil for an empty text, so that the parameter is omitted.
 func NonEmpty(text string) *string {
 	if text == "" {
 		return nil
@@ -89,7 +89,7 @@ func NonEmpty(text string) *string {
 	return &text
 }
 
-// JSON returns a value that marshals without fail as text.
+// JSON returns a value as JSON; marshalling it must not fail.
 func JSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

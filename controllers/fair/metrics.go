@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/metric"
 )
 
-// What is told of teams does not grow with them: how many wait, and how much the one with the most has asked for.
+// Metrics of teams do not grow with the number of teams: how many wait, and how much work the busiest has queued.
 var (
 	waitingTeams = register(metric.Gauge(metric.Info{
 		Name: "portico_queue_waiting_teams", Source: metric.Operator, Labels: []metric.Label{metric.Controller()},

@@ -16,16 +16,16 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/dns"
 )
 
-// records are what the zone has at the hostname.
+// records are the record sets that the zone has for the hostname.
 type records struct {
 	addresses []dns.Set // A and AAAA
-	other     []dns.Set // what cannot stand beside them: a CNAME
-	owner     dns.Set   // the TXT that tells whose they are
-	owned     bool      // there is one
-	ours      bool      // and it names this request
+	other     []dns.Set // conflicts with address records: a CNAME
+	owner     dns.Set   // the TXT record that names the owner
+	owned     bool      // owner exists
+	ours      bool      // owner names this request
 }
 
-// readRecords reads the zone, by Records or ExactRecords.
+// readRecords reads the records of the hostname with read, which is Zones.Records or Zones.ExactRecords.
 func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.Context, zone, name string) ([]dns.Set, error)) (records, error) {
 	var found records
 	at, err := read(ctx, r.zone.ID, r.name.String())
@@ -38,11 +38,11 @@ func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.
 			found.addresses = append(found.addresses, s)
 		case types.RRTypeCname:
 			found.other = append(found.other, s)
-		default: // may stand beside ours: MX, TXT, CAA and the like
+		default: // can coexist with ours: MX, TXT, CAA and so on
 		}
 	}
 	if len(found.addresses) > 0 {
-		read = r.Zones.ExactRecords // whose they are must not be taken from a read past it
+		read = r.Zones.ExactRecords // ownership must come from an exact read
 	}
 	notes, err := read(ctx, r.zone.ID, r.name.Ownership())
 	if err != nil {
@@ -54,12 +54,12 @@ func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.
 	return found, nil
 }
 
-// ownershipValue returns the value of the TXT record: the cluster, and the request for which the name is claimed.
+// ownershipValue returns the value of the TXT record: the cluster, and the UID of the request that claims the hostname.
 func (r *reconciliation) ownershipValue() string {
 	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.HolderUID())
 }
 
-// refuseForeign returns an error if records that were found are somebody else's, or cannot stand beside ours.
+// refuseForeign returns an error if the records found belong to somebody else, or conflict with ours.
 func (r *reconciliation) refuseForeign(found records) error {
 	var what string
 	switch {
@@ -75,7 +75,7 @@ func (r *reconciliation) refuseForeign(found records) error {
 	return engine.Blocked(v1alpha1.ReasonConflict, "%s. Portico leaves them alone: delete them if nothing needs them, or ask for another hostname", what)
 }
 
-// wantedRecords returns the records that lead to the load balancer.
+// wantedRecords returns the alias records for the load balancer.
 func (r *reconciliation) wantedRecords() []dns.Set {
 	lb := r.pool.Status.LoadBalancer
 	return []dns.Set{
@@ -84,7 +84,7 @@ func (r *reconciliation) wantedRecords() []dns.Set {
 	}
 }
 
-// ensureAlias leads the hostname to the load balancer, and waits until every name server says so.
+// ensureAlias points the hostname at the load balancer, and waits until every name server has the records.
 func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	found, err := r.readRecords(ctx, r.Zones.Records)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	s, lb := &r.req.Status, r.pool.Status.LoadBalancer.DNSName
 	changes, why := r.planChanges(found)
 	if len(changes) == 0 && r.answerLost(lb) {
-		// A change of the note into itself has an ID to ask by.
+		// Replacing the TXT record by itself returns a change ID to poll.
 		changes = []types.Change{dns.Delete(found.owner), dns.Create(found.owner)}
 	}
 	if len(changes) > 0 {
@@ -117,18 +117,19 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s leads to %s", r.name, lb), nil
 }
 
-// answerLost reports whether records that are as they should be may not have arrived: the answer to the change was
-// lost. Those of a lost cluster have arrived long since.
+// answerLost reports whether the records are correct but perhaps not propagated yet, because the response to the change
+// was lost. Records of a lost cluster have propagated long ago.
 func (r *reconciliation) answerLost(lb string) bool {
 	s := &r.req.Status
 	return s.DNSChange == "" && s.LoadBalancer != lb && (s.LoadBalancer != "" || !r.req.Restored())
 }
 
-// planChanges bring what was found to what is wanted: exactly what was read is replaced, or nothing is.
+// planChanges returns the changes from the records found to the wanted ones, and why they are needed. Each change
+// deletes exactly the record that was read, so that the batch fails if a record has changed.
 func (r *reconciliation) planChanges(found records) (changes []types.Change, why string) {
 	var texts []string
 	for _, w := range r.wantedRecords() {
-		have := dns.AllOfType(found.addresses, w.Type) // more than one, if somebody has made weighted ones
+		have := dns.AllOfType(found.addresses, w.Type) // more than one if somebody has created weighted records
 		if len(have) == 1 && dns.Same(have[0], w) {
 			continue
 		}
@@ -145,7 +146,7 @@ func (r *reconciliation) planChanges(found records) (changes []types.Change, why
 	return changes, strings.Join(texts, ", ")
 }
 
-// sendChanges sends the changes as one; a refusal means that somebody else was there in the meantime.
+// sendChanges sends the changes as one batch; Route 53 refuses it if somebody else has changed the records meanwhile.
 func (r *reconciliation) sendChanges(ctx context.Context, changes []types.Change) error {
 	if err := r.pass.SaveStatus(ctx); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (r *reconciliation) sendChanges(ctx context.Context, changes []types.Change
 	return nil
 }
 
-// deleteAlias removes what leads to the load balancer, as it was read, and only if it is ours.
+// deleteAlias deletes the records that point at the load balancer, exactly as they were read, and only if we own them.
 func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	if r.certificateStatus() == nil {
 		return nil
@@ -172,10 +173,10 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	var err error
 	var found records
 	r.zone, err = r.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
-	if err == nil { // the zone may be one of a while ago
-		found, err = r.readRecords(ctx, r.Zones.ExactRecords) // what was not seen would be left behind
+	if err == nil { // the zone may be a cached copy
+		found, err = r.readRecords(ctx, r.Zones.ExactRecords) // a record that is not read would be left behind
 	}
-	if cloud.IsNotFound(err) { // the zone, and all its records with it
+	if cloud.IsNotFound(err) { // the zone is gone, and its records with it
 		r.req.Status.LoadBalancer, r.req.Status.URL = "", ""
 		return nil
 	}
@@ -222,9 +223,9 @@ func (r records) deletions() []types.Change {
 	return all
 }
 
-// replanRefused decides again what to change after Route 53 refused a change of records that had changed in the
-// meantime, by a try whose answer was lost or by somebody's edit. If the records are what they were, the same change
-// would be refused for ever.
+// replanRefused plans the changes again after Route 53 refused them, because an attempt whose response was lost or
+// somebody's edit had changed the records. If the new plan equals the old one, it blocks: the same change would be
+// refused for ever.
 func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
 	now, err := r.readRecords(ctx, r.Zones.ExactRecords)
 	if err != nil {

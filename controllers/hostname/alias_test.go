@@ -17,11 +17,11 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/dns"
 )
 
-// zone plays a hosted zone whose changes have arrived at once.
+// zone fakes a hosted zone whose changes propagate at once.
 type zone struct {
 	sets   []dns.Set
 	sent   int
-	refuse string // said of every change; empty: the right ones are made
+	refuse string // returned for every change; empty: valid changes are applied
 }
 
 func (*zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error) {
@@ -63,7 +63,7 @@ func (*zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route5
 	return &route53.GetChangeOutput{ChangeInfo: &types.ChangeInfo{Status: types.ChangeStatusInsync}}, nil
 }
 
-// at returns a pass over shop.example.com, which a load balancer serves, in the zone.
+// at returns a pass over shop.example.com, served by a load balancer, in the zone.
 func at(t *testing.T, z *zone) *reconciliation {
 	t.Helper()
 	req := &v1alpha1.GatewayHostnameRequest{}
@@ -83,7 +83,7 @@ func weighted(id string) dns.Set {
 	return s
 }
 
-// Where the TXT record says that a hostname is ours, all that is in the place of its records goes.
+// If the TXT record says that a hostname is ours, all conflicting records are replaced.
 func TestWhatWasPutInPlaceOfOurRecordsIsReplaced(t *testing.T) {
 	for name, instead := range map[string][]dns.Set{
 		"nothing":            nil,
@@ -107,7 +107,7 @@ func TestWhatWasPutInPlaceOfOurRecordsIsReplaced(t *testing.T) {
 	}
 }
 
-// A zone may have as many records as it can: to ask every second helps nobody.
+// The zone may be full: a retry every second would not help.
 func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 	z := &zone{refuse: "the zone has 10,000 records"}
 	r := at(t, z)
@@ -120,7 +120,7 @@ func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 	}
 }
 
-// What leads to the load balancer keeps it: nothing must be noted that is not there.
+// The status must not record a load balancer that the records do not point at.
 func TestWhatDoesNotLeadThereIsNotNoted(t *testing.T) {
 	for name, sets := range map[string][]dns.Set{"all were deleted by others": nil, "no note says that they are ours": {weighted("a")}} {
 		r := at(t, &zone{sets: sets})
@@ -131,7 +131,7 @@ func TestWhatDoesNotLeadThereIsNotNoted(t *testing.T) {
 	}
 }
 
-// The records of a lost cluster are taken as they are: not a note is rewritten.
+// The records of a lost cluster are kept as they are: not even the TXT record is rewritten.
 func TestARestoredRequestsRecordsStayAsTheyAre(t *testing.T) {
 	z := &zone{}
 	before := at(t, z)

@@ -14,22 +14,22 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/dns"
 )
 
-// A failed request is made again after an hour, then two, and so on up to this: an account has some thousand a year.
+// A failed request is repeated after one hour, two, and so on up to lastRetry: an account can request about a thousand
+// certificates a year.
 const (
 	firstRetry = time.Hour
 	lastRetry  = 32 * time.Hour
 )
 
-// acmPollInterval is how soon ACM is asked again for what it makes up within seconds.
+// acmPollInterval is how often ACM is polled for data that it generates within seconds.
 const acmPollInterval = time.Second
 
-// certificateStatus returns the status of the certificate. SaveStatus replaces it: do not hold on to it.
+// certificateStatus returns the status of the certificate. SaveStatus replaces it: do not keep the pointer.
 func (r *reconciliation) certificateStatus() *v1alpha1.HostnameCertificate {
 	return r.req.Status.Certificate
 }
 
-// correctTimes moves what lies ahead to now: a clock that was wrong has set it, and nothing is to wait until ours gets
-// there.
+// correctTimes sets times in the future to now: a wrong clock has set them, and nothing must wait for them.
 func (r *reconciliation) correctTimes() {
 	c, now := r.certificateStatus(), r.Now()
 	if c == nil {
@@ -43,7 +43,7 @@ func (r *reconciliation) correctTimes() {
 	}
 }
 
-// requestCertificate makes sure that there is one certificate, asked for once.
+// requestCertificate makes sure that the hostname has a certificate, requested once.
 func (r *reconciliation) requestCertificate(ctx context.Context) (string, error) {
 	r.correctTimes()
 	if r.certificateStatus() == nil {
@@ -82,8 +82,7 @@ func (r *reconciliation) requestCertificate(ctx context.Context) (string, error)
 	return "ACM has the request for " + r.name.String(), nil
 }
 
-// adoptRestored finds the certificate that the request had in a lost cluster, if an admin has said which request that
-// was.
+// adoptRestored adopts the certificate that the request had in a lost cluster, if an admin has named that request.
 func (r *reconciliation) adoptRestored(ctx context.Context) error {
 	if !r.req.Restored() {
 		return nil
@@ -100,15 +99,15 @@ func (r *reconciliation) adoptRestored(ctx context.Context) error {
 	return nil
 }
 
-// beginAttempt writes down that an attempt begins, so that it is the same one after a crash.
+// beginAttempt saves that an attempt begins, so that it continues after a crash.
 func (r *reconciliation) beginAttempt(ctx context.Context, attempt int32) error {
 	r.req.Status.Certificate = &v1alpha1.HostnameCertificate{Attempt: attempt, RequestedAt: metav1.Time{Time: r.Now()}}
 	r.saved = true
 	return r.pass.SaveStatus(ctx)
 }
 
-// submitRequest requests the certificate of the attempt. ACM takes a repetition for the same request for an hour; after
-// that it is looked for by its tags.
+// submitRequest requests the certificate of the attempt. ACM deduplicates requests for an hour; after that the
+// certificate is searched for by its tags.
 func (r *reconciliation) submitRequest(ctx context.Context) error {
 	if r.Now().Sub(r.certificateStatus().RequestedAt.Time) > cert.TokenLife {
 		found, err := r.Certs.Find(ctx, r.SearchTags(r.req))
@@ -124,7 +123,7 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 			return err
 		}
 	}
-	if !r.saved { // the cache may not show yet that it was requested
+	if !r.saved { // the cache may be behind; saving proves that it is not
 		if err := r.pass.SaveStatus(ctx); err != nil {
 			return err
 		}
@@ -134,15 +133,15 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 		return err
 	}
 	requested.WithLabelValues(r.ID).Inc()
-	// ACM may take a moment to show it, however long it took to be let in.
+	// ACM may take a moment to show it, however long the request waited for the rate limit.
 	r.certificateStatus().ARN, r.certificateStatus().RequestedAt = arn, metav1.Time{Time: r.Now()}
 	r.pass.Normal(v1alpha1.ReasonCertificateRequested, "RequestCertificate", "%s", arn)
 	return nil
 }
 
-// handleLostCertificate handles a certificate that ACM does not have: just after the request it may not show it yet;
-// later somebody has deleted it, which AWS allows only while nothing uses it. Who does so again and again must not use
-// up what an account may request.
+// handleLostCertificate handles a certificate that ACM does not have. Just after the request ACM may not show it yet;
+// later somebody has deleted it, which AWS allows only while nothing uses it. Replacements back off, so that repeated
+// deletions do not use up the account's quota.
 func (r *reconciliation) handleLostCertificate() error {
 	c := r.certificateStatus()
 	if r.Now().Sub(c.RequestedAt.Time) < time.Minute {
@@ -156,7 +155,7 @@ func (r *reconciliation) handleLostCertificate() error {
 	return engine.Wait(v1alpha1.ReasonCertificatePending, time.Millisecond, "another certificate is requested")
 }
 
-// retryFailedCertificate waits, longer each time, and then requests another one.
+// retryFailedCertificate waits, longer each time, and then requests another certificate.
 func (r *reconciliation) retryFailedCertificate(ctx context.Context, seen *cert.Certificate) error {
 	c := r.certificateStatus()
 	if c.FailedAt == nil {
@@ -195,7 +194,7 @@ func advice(c *cert.Certificate) string {
 		return "let the CAA records of the domain, or of one above it, allow amazon.com"
 	case types.FailureReasonNoAvailableContacts, types.FailureReasonAdditionalVerificationRequired, types.FailureReasonDomainNotAllowed:
 		return "ask a platform admin, who must clear it with AWS"
-	default: // those of private authorities cannot be
+	default: // private authorities only
 	}
 	if c.Status == types.CertificateStatusValidationTimedOut {
 		return "check that the name servers at the domain's registrar are those of the hosted zone"
@@ -203,8 +202,8 @@ func advice(c *cert.Certificate) string {
 	return "ask a platform admin if this stays"
 }
 
-// ensureValidationRecord keeps the record that proves the domain to ACM, now and at each renewal. Other certificates of
-// the same domain have the same one, here and in other clusters and regions.
+// ensureValidationRecord keeps the record that proves the domain to ACM, now and at each renewal. All certificates of a
+// domain in the account share this record, also those of other clusters and regions.
 func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, error) {
 	record := r.certificate.Record
 	if record.Name == "" {
@@ -220,7 +219,7 @@ func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, er
 	}
 	if !there {
 		_, err := r.Zones.Change(ctx, zone, dns.Create(dns.CNAME(record.Name, record.Value)))
-		if dns.IsRefused(err) { // somebody was faster
+		if dns.IsRefused(err) { // somebody else has created it meanwhile
 			if there, err := r.hasValidationRecord(ctx, zone, record); there || err != nil {
 				return "the record " + record.Name + " proves the domain", err
 			}
@@ -233,7 +232,8 @@ func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, er
 	return "the record " + record.Name + " proves the domain, and stays for renewals", nil
 }
 
-// hasValidationRecord reports whether the record is there. Another one in its place is somebody's, and is left alone.
+// hasValidationRecord reports whether the record exists. A different record of that name is somebody else's: it is an
+// error, and the record is left alone.
 func (r *reconciliation) hasValidationRecord(ctx context.Context, zone string, record cert.Record) (bool, error) {
 	sets, err := r.Zones.Records(ctx, zone, record.Name)
 	if err != nil || len(sets) == 0 {

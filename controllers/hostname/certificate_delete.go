@@ -20,7 +20,7 @@ func (r *reconciliation) deleteCertificate(ctx context.Context) error {
 		return nil
 	}
 	arns := []string{c.ARN}
-	if c.ARN == "" { // a request may have been made of which no answer came
+	if c.ARN == "" { // a certificate may have been requested without a response
 		var err error
 		if arns, err = r.findUnanswered(ctx, c); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (r *reconciliation) deleteCertificate(ctx context.Context) error {
 	return nil
 }
 
-// deleteOne deletes a certificate of the request.
+// deleteOne deletes one certificate of the request.
 func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCertificate, arn string) error {
 	seen, err := r.Certs.Describe(ctx, arn)
 	switch {
@@ -42,7 +42,7 @@ func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCert
 		return err
 	case seen == nil && r.Now().Sub(c.RequestedAt.Time) < r.Settling:
 		return engine.Wait(v1alpha1.ReasonSettling, acmPollInterval, "ACM does not show the certificate %s yet, which was requested a moment ago; it is deleted when it does", arn)
-	case seen == nil: // not asked to delete it: a policy that goes by tags would refuse what has none
+	case seen == nil: // not deleted: a policy with tag conditions would deny it
 		return nil
 	case seen.InUse:
 		return engine.Wait(v1alpha1.ReasonDetaching, 5*time.Second, "AWS still shows the certificate in use; it is deleted when it is not")
@@ -50,14 +50,14 @@ func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCert
 	return r.Certs.Delete(ctx, arn)
 }
 
-// findUnanswered finds what was requested by an attempt whose answer was lost: by asking again, while ACM takes that
-// for the same request, and by the tags, which can be found some time after the request only.
+// findUnanswered finds the certificate of an attempt whose response was lost: by repeating the request while ACM
+// deduplicates it, else by tags, which ACM shows only some time after the request.
 func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.HostnameCertificate) ([]string, error) {
 	var failed error
 	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
 		var arn string
 		if arn, failed = r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt), r.Tags(r.req)); failed == nil {
-			c.ARN, c.RequestedAt = arn, metav1.Time{Time: r.Now()} // it may have been made only now
+			c.ARN, c.RequestedAt = arn, metav1.Time{Time: r.Now()} // it may have been created only now
 			return []string{arn}, nil
 		}
 	}
@@ -68,14 +68,14 @@ func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.Hostnam
 	return nil, r.waitForTags(c, failed)
 }
 
-// tagLooks times Account.Settling is how long the tags of a new certificate may not be found, at the most.
+// tagLooks times Account.Settling is the longest time until a new certificate is found by its tags.
 const tagLooks = 5
 
-// waitForTags returns an error while a certificate of the request may be there and not be found: as long as it is not
-// known what became of asking again, and for some minutes where that is refused. Who lost the right to request
-// certificates can give his hostname back.
+// waitForTags returns an error while a certificate of the request may exist and not be found: until TokenLife is over
+// if the outcome of the repeated request is unknown, and for some minutes if AWS denies it. So a team that has lost the
+// right to request certificates can still release its hostname.
 func (r *reconciliation) waitForTags(c *v1alpha1.HostnameCertificate, failed error) error {
-	if failed == nil { // the last time that it can have been made is the end of the token's life
+	if failed == nil { // it was created at the latest when the token expired
 		return r.waitUntil(c.RequestedAt.Add(cert.TokenLife), "none is known to be there")
 	}
 	wait, ok := engine.AsWait(cloud.Explain(failed))
@@ -89,7 +89,7 @@ func (r *reconciliation) waitForTags(c *v1alpha1.HostnameCertificate, failed err
 	return r.waitUntil(c.FailedAt.Time, "ACM does not tell: "+wait.Error())
 }
 
-// waitUntil returns an error until the tags of a certificate that was made at this time would be found.
+// waitUntil returns a WaitError until a certificate created at made would be found by its tags.
 func (r *reconciliation) waitUntil(made time.Time, why string) error {
 	until := made.Add(tagLooks*r.Settling + time.Second)
 	if !r.Now().Before(until) {

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 )
 
-// withdraw takes back what the steps of the certificate have made.
+// withdraw undoes what the steps of the certificate have created.
 func (d *desk) withdraw() error {
 	no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
 	nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
@@ -28,7 +28,8 @@ func (d *desk) withdraw() error {
 	return r.deleteCertificate(d.t.Context())
 }
 
-// What was requested goes, also when the answer was lost just before the deletion; what is in use is waited for.
+// The requested certificate is deleted, even if the response was lost just before the deletion; a certificate in use is
+// waited for.
 func TestACertificateIsWithdrawn(t *testing.T) {
 	for name, row := range map[string]struct {
 		before   func(*desk)
@@ -69,15 +70,14 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 	}
 }
 
-// Whether a request was made of which no answer came, ACM does not tell while it refuses requests; and its tags are
-// found late.
+// While ACM refuses requests it is unknown whether an unanswered request succeeded, and new tags are found late.
 func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 	refused := &smithy.OperationError{ServiceID: "ACM", OperationName: "RequestCertificate", Err: &awshttp.ResponseError{
 		RequestID: "4711", ResponseError: &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 400}}, Err: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}},
 	}}
 	for name, row := range map[string]struct {
 		fails   error
-		waits   bool          // for as long as it takes
+		waits   bool          // indefinitely
 		found   time.Duration // when its tags are found; 0: never
 		deleted int
 	}{
@@ -113,8 +113,8 @@ func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 	}
 }
 
-// The clock was hours ahead when the certificate was requested, and somebody deleted it since: its deletion waits only
-// as long as ACM may hide it.
+// The clock was hours ahead when the certificate was requested, and somebody has deleted it since: its deletion waits
+// only for as long as ACM may not show it yet.
 func TestADeletionDoesNotWaitForATimeThatLiesAhead(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()

@@ -15,20 +15,19 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// certificateEvery is how often a namespace can have a certificate for a new hostname in the long run: an account may
-// request some thousand a year, for all its namespaces together.
+// certificateEvery is how often a namespace can request a certificate for a new hostname in the long run: an account
+// can request about a thousand a year, for all its namespaces together.
 const certificateEvery = 12 * time.Hour
 
-// CertificateLimiter limits how many certificates a namespace requests for new hostnames: maxHostnames of its grant at
-// once, and one each certificateEvery after that. Certificates that replace lost or failed ones have a back-off of
-// their own.
+// CertificateLimiter limits the certificates that a namespace requests for new hostnames: a burst of the maxHostnames
+// of its grant, then one each certificateEvery. Certificates that replace lost or failed ones have their own back-off.
 type CertificateLimiter struct {
 	Client    client.Client
 	APIReader client.Reader
 }
 
-// Allow counts one certificate, or returns a WaitError that says when the next can be requested. It is called before a
-// request is noted: a crash between the two costs the namespace one certificate, and AWS none.
+// Allow counts one certificate, or returns a WaitError that says when the next can be requested. It is called before
+// the attempt is saved: a crash in between costs the namespace one certificate, and AWS none.
 func (l CertificateLimiter) Allow(ctx context.Context, namespace string, now time.Time) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return l.allow(ctx, namespace, now) }) // what is in use is counted there too
 }
@@ -37,7 +36,7 @@ func (l CertificateLimiter) allow(ctx context.Context, namespace string, now tim
 	grant := &v1alpha1.HostnameGrant{}
 	err := l.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v1alpha1.HostnameGrantName}, grant)
 	if apierrors.IsNotFound(err) {
-		return nil // withdrawn since the hostname was claimed; what is claimed is kept up
+		return nil // withdrawn since the hostname was claimed; existing claims are still served
 	}
 	if err != nil {
 		return fmt.Errorf("read the HostnameGrant of %s: %w", namespace, err)

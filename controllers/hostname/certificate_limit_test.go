@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Who deletes hostnames and requests them again uses up its own pace, and not the account's certificates.
+// Deleting hostnames and requesting them again uses up the namespace's own rate, not the account's quota.
 func TestANamespacesCertificatesArePaced(t *testing.T) {
 	s := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(s); err != nil {

@@ -23,15 +23,15 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 )
 
-// authority plays ACM: one certificate for each token.
+// authority fakes ACM: one certificate for each token.
 type authority struct {
 	tokens   []string // of requests, in order
 	all      map[string]*types.CertificateDetail
-	byTag    []string // what a search by tags finds
+	byTag    []string // results of a search by tags
 	deleted  []string
 	fails    error
-	refuses  error // of requests alone
-	hidden   bool  // what was requested is not shown yet
+	refuses  error // of requests only
+	hidden   bool  // ACM does not show requested certificates yet
 	searches int
 }
 
@@ -77,7 +77,7 @@ func (a *authority) GetResources(context.Context, *resourcegroupstaggingapi.GetR
 	return out, a.fails
 }
 
-// desk is one request at the authority, and the clock.
+// desk is one request, the authority and the clock.
 type desk struct {
 	*authority
 	t     *testing.T
@@ -98,14 +98,14 @@ func newDesk(t *testing.T) *desk {
 // unpaced lets every certificate be requested.
 func unpaced(context.Context, string, time.Time) error { return nil }
 
-// pass runs the steps of the certificate; what it notes in the status is kept if the pass saves or ends.
+// pass runs the steps of the certificate; status changes are kept if the pass saves or ends.
 func (d *desk) pass() error {
 	d.t.Helper()
 	no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
 	nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
 	pass := engine.NewPass(func(context.Context) error {
 		d.saves++
-		*d.req = *d.req.DeepCopy() // as the server's answer replaces it
+		*d.req = *d.req.DeepCopy() // the server's response replaces the object
 		return nil
 	})
 	r := &reconciliation{
@@ -153,7 +153,7 @@ func TestACertificateIsRequestedOnce(t *testing.T) {
 	}
 }
 
-// The ARN is lost with the operator: for an hour the same token finds the certificate, after that its tags do.
+// The operator loses the ARN: within an hour the same token returns the certificate, after that its tags find it.
 func TestALostAnswerIsFoundAgain(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()
@@ -174,7 +174,7 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 	}
 }
 
-// Each failure waits longer: 1, 2, 4, up to 32 hours. A failed call is no failure of the certificate.
+// Each failure waits longer: 1, 2, 4, up to 32 hours. A failed call is not a failure of the certificate.
 func TestAFailedCertificateIsRequestedAgainLater(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()
@@ -206,7 +206,7 @@ func TestAFailedCertificateIsRequestedAgainLater(t *testing.T) {
 	}
 }
 
-// What the request had in a lost cluster is found by its tags at once; only where there is nothing, one is requested.
+// The certificate of a lost cluster is found by its tags at once; only if there is none, one is requested.
 func TestARestoredRequestTakesItsCertificateBack(t *testing.T) {
 	for name, row := range map[string]struct {
 		annotation        string

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// ensureClaim checks all that can be checked before anything is made, then takes the name and a place on a Gateway.
+// ensureClaim checks all that can be checked before anything is created, then takes the claim and a place on a Gateway.
 func (r *reconciliation) ensureClaim(ctx context.Context) (string, error) {
 	if err := r.connect(ctx); err != nil {
 		return "", err
@@ -53,20 +53,19 @@ func (r *reconciliation) ensureClaim(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s is yours, with a place on %s", r.name, held.Spec.Gateway), nil
 }
 
-// saveReservation saves what deletion goes by, before anything is made in AWS.
+// saveReservation saves what deletion needs, before anything is created in AWS.
 func (r *reconciliation) saveReservation(ctx context.Context) error {
 	if err := r.pass.SaveStatus(ctx); err != nil || r.Recheck == nil {
 		return err
 	}
 	err := r.Recheck(ctx)
 	if err != nil && r.certificateStatus() == nil {
-		r.req.Status.Claim, r.req.Status.AccountID = "", "" // nothing was made
+		r.req.Status.Claim, r.req.Status.AccountID = "", "" // nothing was created
 	}
 	return err
 }
 
-// checkGrantKept checks the grant. What has been claimed is kept up: that it would not be given any more is told at the
-// end.
+// checkGrantKept checks the grant. A hostname that is held stays served; its withdrawn grant is reported at the end.
 func (r *reconciliation) checkGrantKept(ctx context.Context, held bool) error {
 	err := r.checkGrant(ctx)
 	if _, refused := engine.AsWait(err); refused && (held || r.req.Status.Claim != "") {
@@ -81,13 +80,13 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 		return nil, r.grantWithdrawn
 	}
 	class := cmp.Or(r.req.Spec.GatewayClass, r.Class)
-	if err := r.Classes.Check(ctx, class); err != nil { // before a place is made that nothing would ever serve
+	if err := r.Classes.Check(ctx, class); err != nil { // before anything that no controller would serve
 		return nil, err
 	}
 	if err := r.checkRecords(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.pass.SaveStatus(ctx); err != nil { // a request that is gone must claim nothing
+	if err := r.pass.SaveStatus(ctx); err != nil { // fails if the request is gone, which must claim nothing
 		return nil, err
 	}
 	want := v1alpha1.PoolGatewaySpec{
@@ -107,7 +106,8 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 	return made, nil
 }
 
-// growClaim keeps what the grant allows by now. A claim of before there were budgets keeps what its routes use as well.
+// growClaim raises the claim's budget to what the grant allows now. A claim from before budgets also gets what its
+// routes already use.
 func (r *reconciliation) growClaim(ctx context.Context, held *v1alpha1.DomainClaim) (*v1alpha1.DomainClaim, error) {
 	wanted := r.grant.Budget()
 	if held.Spec.Budget == (v1alpha1.LoadBalancerBudget{}) {
@@ -124,7 +124,7 @@ func (r *reconciliation) releaseClaim(ctx context.Context) error {
 	return r.Claims.Release(ctx, r.holder())
 }
 
-// checkGrant asks the namespace's HostnameGrant.
+// checkGrant checks the namespace's HostnameGrant.
 func (r *reconciliation) checkGrant(ctx context.Context) error {
 	grant := &v1alpha1.HostnameGrant{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.req.Namespace, Name: v1alpha1.HostnameGrantName}, grant)
@@ -141,7 +141,7 @@ func (r *reconciliation) checkGrant(ctx context.Context) error {
 	return nil
 }
 
-// checkZones checks that the zone answers for the hostname, and lets a certificate for it be issued.
+// checkZones checks that the zone is authoritative for the hostname, and that its CAA records allow a certificate.
 func (r *reconciliation) checkZones(ctx context.Context) (err error) {
 	spec := &r.req.Spec
 	if r.zone, err = r.readZone(ctx, spec.ZoneID); err != nil {
@@ -179,17 +179,18 @@ func (r *reconciliation) readZone(ctx context.Context, id v1alpha1.HostedZoneID)
 	if err != nil && !cloud.IsNotFound(err) {
 		return dns.Zone{}, err
 	}
-	if err != nil || !r.name.Within(zone.Name) { // nobody learns what another's zone is called
+	if err != nil || !r.name.Within(zone.Name) { // one error for both: other teams' zone names stay hidden
 		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "account %s has no hosted zone %s in which %s lies; choose the zone of its domain, or another provider", r.ID, id, r.name)
 	}
 	return zone, nil
 }
 
-// checkDelegation refuses a name for which other name servers answer: what was written here would never be seen.
+// checkDelegation refuses a name that is delegated to other name servers: records written in this zone would have no
+// effect.
 func (r *reconciliation) checkDelegation(ctx context.Context, zone dns.Zone) error {
 	for _, domain := range r.name.Ancestors(zone.Name) {
 		if domain == zone.Name {
-			continue // the zone's own name servers
+			continue // the NS records of the zone itself
 		}
 		sets, err := r.Zones.Records(ctx, zone.ID, domain)
 		if err != nil {
@@ -202,10 +203,11 @@ func (r *reconciliation) checkDelegation(ctx context.Context, zone dns.Zone) err
 	return nil
 }
 
-// amazonIssuers are the names by which Amazon's authority may be allowed.
+// amazonIssuers are the names of Amazon's certificate authority in CAA records.
 var amazonIssuers = []string{"amazon.com", "amazontrust.com", "awstrust.com", "amazonaws.com"}
 
-// checkCAA reads the CAA records: those of the nearest domain that has any decide. What is above the zone is not seen.
+// checkCAA checks the CAA records: those of the closest domain that has any apply. Records above the zone are not
+// checked.
 func (r *reconciliation) checkCAA(ctx context.Context, zone dns.Zone) error {
 	for _, domain := range r.name.Ancestors(zone.Name) {
 		sets, err := r.Zones.Records(ctx, zone.ID, domain)
@@ -224,7 +226,8 @@ func (r *reconciliation) checkCAA(ctx context.Context, zone dns.Zone) error {
 	return nil
 }
 
-// caaAllows reads CAA values such as `0 issue "amazon.com"`. For wildcards issuewild counts, where there is any.
+// caaAllows reports whether CAA values such as `0 issue "amazon.com"` allow Amazon. For wildcards issuewild applies, if
+// there is any.
 func caaAllows(values []string, wildcard bool) bool {
 	by := map[string][]string{}
 	for _, v := range values {
@@ -243,7 +246,7 @@ func caaAllows(values []string, wildcard bool) bool {
 	return len(which) == 0 || slices.ContainsFunc(which, func(issuer string) bool { return slices.Contains(amazonIssuers, issuer) })
 }
 
-// checkRecords returns an error if records of somebody else stand at the hostname. It runs before anything is made.
+// checkRecords returns an error if the hostname has records of somebody else. It runs before anything is created.
 func (r *reconciliation) checkRecords(ctx context.Context) error {
 	found, err := r.readRecords(ctx, r.Zones.Records)
 	if err != nil {

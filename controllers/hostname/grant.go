@@ -11,13 +11,13 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// mostListed bounds what a HostnameGrant lists.
+// mostListed bounds the hostnames that a HostnameGrant lists.
 const mostListed = 100
 
-// NamespaceIndex of DomainClaims by the namespace of their holder.
+// NamespaceIndex indexes DomainClaims by the namespace of their holder.
 const NamespaceIndex = "holder"
 
-// GrantReconciler keeps the list of what is in use of each HostnameGrant. It implements engine.KindReconciler.
+// GrantReconciler lists in the status of each HostnameGrant what is in use. It implements engine.KindReconciler.
 type GrantReconciler struct{ Reader client.Reader }
 
 // Reconcile implements engine.KindReconciler.
@@ -36,7 +36,7 @@ func (g GrantReconciler) Reconcile(ctx context.Context, grant *v1alpha1.Hostname
 	return nil
 }
 
-// GarbageCollected implements engine.GarbageCollected: nothing is made for a grant.
+// GarbageCollected implements engine.GarbageCollected: a grant creates nothing.
 func (GrantReconciler) GarbageCollected() {}
 
 // Finalize implements engine.KindReconciler.

@@ -1,5 +1,5 @@
-// Package hostname brings a hostname from a request to an address that answers: a list of named steps, each checked on
-// every pass.
+// Package hostname reconciles hostname requests: from the claim to DNS records and a certificate on a load balancer, as
+// a list of named steps that every pass checks.
 package hostname
 
 import (
@@ -20,23 +20,24 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// Account is AWS as a request's provider leads to it.
+// Account is a request's access to AWS, through its provider.
 type Account struct {
 	ID, Region string
 	Cluster    string // in the ownership records
 	Zones      *dns.Zones
 	Certs      cert.Certificates
-	// Tags are those of everything that is made for the request.
+	// Tags returns the tags of everything that is created for the request.
 	Tags func(*v1alpha1.GatewayHostnameRequest) map[string]string
-	// SearchTags has the tags by which it is found again, with the values that count.
+	// SearchTags returns the tags that find it again, with the values accepted for each.
 	SearchTags func(*v1alpha1.GatewayHostnameRequest) map[string][]string
-	// Recheck checks, past the cache, that the way to the account stays; see external.Connection. nil proves nothing.
+	// Recheck checks, past the cache, that the access to the account is still valid; see external.Connection. nil
+	// proves nothing.
 	Recheck func(context.Context) error
-	// Settling is how long AWS may show an old state.
+	// Settling is how long AWS may return an old state.
 	Settling time.Duration
 }
 
-// Reconciler runs GatewayHostnameRequests. It implements engine.KindReconciler.
+// Reconciler reconciles GatewayHostnameRequests. It implements engine.KindReconciler.
 type Reconciler struct {
 	Reader    client.Reader // cached
 	Claims    *claim.Registry
@@ -57,13 +58,13 @@ type reconciliation struct {
 	req         *v1alpha1.GatewayHostnameRequest
 	pass        *engine.Pass
 	name        dnsname.Name
-	grant       v1alpha1.HostnameGrantSpec // the zero spec, if the namespace has none any more
+	grant       v1alpha1.HostnameGrantSpec // zero if the namespace has no grant any more
 	zone        dns.Zone                   // of the hostname
 	certificate *cert.Certificate          // as ACM shows it in this pass
 	pool        *v1alpha1.PoolGateway
-	// saved is true once this pass has shown the request to be the latest.
+	// saved is true once this pass has saved the status, which proves that the cache was current.
 	saved bool
-	// grantWithdrawn is why the name would not be granted now that it has been claimed.
+	// grantWithdrawn is why the name would not be granted today, although it is claimed.
 	grantWithdrawn error
 }
 
@@ -79,10 +80,10 @@ func (rec Reconciler) Reconcile(ctx context.Context, req *v1alpha1.GatewayHostna
 	return r.grantWithdrawn
 }
 
-// Finalize implements engine.KindReconciler: what leads to the hostname goes first, and the claim last.
+// Finalize implements engine.KindReconciler: the DNS records are deleted first, and the claim last.
 func (rec Reconciler) Finalize(ctx context.Context, req *v1alpha1.GatewayHostnameRequest, pass *engine.Pass) error {
 	r := &reconciliation{Reconciler: rec, req: req, pass: pass}
-	if r.certificateStatus() != nil { // else nothing was ever made in AWS: the certificate comes first, and is noted before it is requested
+	if r.certificateStatus() != nil { // else nothing is in AWS: the certificate comes first, and its attempt is saved before the request
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func (r *reconciliation) holder() v1alpha1.ClaimHolder {
 	return v1alpha1.ClaimHolder{Namespace: r.req.Namespace, Name: r.req.Name, UID: string(r.req.HolderUID())}
 }
 
-// explain turns errors of AWS into what a user can act on, and leaves others as they are.
+// explain turns AWS errors into messages that a user can act on, and returns other errors unchanged.
 func explain(err error) error {
 	if _, waiting := engine.AsWait(err); waiting || !cloud.IsCall(err) {
 		return err

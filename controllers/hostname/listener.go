@@ -16,11 +16,11 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
+// watchFallback is how often a watched state is checked anyway, in case the watch fails.
 const watchFallback = time.Minute
 
-// requestListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it
-// is there.
+// requestListener requests the certificate on the PoolGateway, whose reconciler alone writes to the load balancer, and
+// waits until it is attached.
 func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	s.Certificate.Serve = true
@@ -40,7 +40,7 @@ func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	return r.checkListener(ctx)
 }
 
-// checkClosed returns an error that tells the team that its routes have closed the hostname, and what opens it.
+// checkClosed returns an error for the team if its routes have closed the hostname; it says how to open it.
 func (r *reconciliation) checkClosed() error {
 	for _, c := range r.pool.Status.Closed {
 		if c.Claim != r.req.Status.Claim {
@@ -58,8 +58,9 @@ func (r *reconciliation) checkClosed() error {
 	return nil
 }
 
-// checkListener checks what Kubernetes says and, because that may be out of date, what AWS shows. A hostname that was
-// served stays so while the load balancer controller cannot change anything: it takes nothing away.
+// checkListener checks the status in Kubernetes and, because that may be out of date, what AWS shows. A hostname that
+// was served counts as served while the load balancer controller cannot make changes, because then it removes nothing
+// either.
 func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
 	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
@@ -83,11 +84,10 @@ func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", r.pool.Name, r.req.Namespace), nil
 }
 
-// listenerConditions are those that a ListenerSet has when it is served.
+// listenerConditions are the conditions that are True on a ListenerSet that is served.
 var listenerConditions = []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed}
 
-// listenerRefusal returns why the load balancer controller does not serve the ListenerSet as it is; "" if it does not
-// refuse it.
+// listenerRefusal returns why the load balancer controller refuses the ListenerSet; "" if it does not.
 func listenerRefusal(set *gatewayv1.ListenerSet) string {
 	for _, kind := range listenerConditions {
 		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
@@ -98,7 +98,7 @@ func listenerRefusal(set *gatewayv1.ListenerSet) string {
 	return ""
 }
 
-// pendingChanges returns what the load balancer controller has not done yet; "" if it has done all.
+// pendingChanges returns what the load balancer controller has not applied yet; "" if it has applied everything.
 func (r *reconciliation) pendingChanges(set *gatewayv1.ListenerSet) string {
 	if c := meta.FindStatusCondition(r.pool.Status.Conditions, v1alpha1.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
 		if c != nil && c.Reason == v1alpha1.ReasonChangesWait {
@@ -115,8 +115,8 @@ func (r *reconciliation) pendingChanges(set *gatewayv1.ListenerSet) string {
 	return ""
 }
 
-// servedBefore reports whether the hostname answered when it was last known: its records lead to the load balancer, and
-// its listener was not found wanting since.
+// servedBefore reports whether the hostname answered when last checked: its records point at the load balancer, and no
+// check of its listener has failed since.
 func (r *reconciliation) servedBefore() bool {
 	was := meta.FindStatusCondition(r.req.Status.Conditions, v1alpha1.StepListenerAttached)
 	return r.req.Status.LoadBalancer != "" && was != nil && was.Status != metav1.ConditionFalse
@@ -126,8 +126,8 @@ func (r *reconciliation) waitForListener(what string) error {
 	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, watchFallback, what)
 }
 
-// waitForPool returns what is missing, and why the whole Gateway makes no progress, if it makes none. A Gateway that is
-// only waiting for its hostnames to go, so that it can be deleted, still serves them.
+// waitForPool returns a WaitError that says what is missing, and why the whole Gateway makes no progress, if it makes
+// none. A Gateway that waits for its hostnames to be deleted still serves them.
 func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
 	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != v1alpha1.ReasonInUse {
 		return engine.Blocked(v1alpha1.ReasonGatewayFailed, "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)
@@ -135,15 +135,15 @@ func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, w
 	return engine.Wait(reason, again, "%s", what)
 }
 
-// releaseListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is
-// gone AWS itself refuses to delete a certificate that is in use.
+// releaseListener removes the hostname from the load balancer, and returns nil once AWS shows that. If the PoolGateway
+// is gone, AWS itself refuses to delete a certificate in use.
 func (r *reconciliation) releaseListener(ctx context.Context) error {
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil
 	}
 	asked := c.Serve
-	c.Serve = false // the PoolGateway goes by it
+	c.Serve = false // read by the PoolGateway's reconciler
 	pg := &v1alpha1.PoolGateway{}
 	if found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg); !found {
 		return err
@@ -155,17 +155,17 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 	if found || slices.Contains(pg.Status.Attached, c.ARN) {
 		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
 	}
-	if asked { // a pass of the PoolGateway may be at work that does not know yet
+	if asked { // a PoolGateway pass that has not seen this may be running
 		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
 	}
-	if c.ARN == "" { // it was lost, or is not requested yet
+	if c.ARN == "" { // lost, or not requested yet
 		return nil
 	}
 	configured, err := pool.IsConfigured(ctx, r.Reader, pg, c.ARN)
 	if err != nil {
 		return fmt.Errorf("read the LoadBalancerConfiguration %s: %w", pg.Name, err)
 	}
-	if configured { // of which no watch tells
+	if configured { // nothing watches this
 		return waitForPool(pg, v1alpha1.ReasonDetaching, 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
 	}
 	return nil

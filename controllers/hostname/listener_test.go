@@ -72,7 +72,7 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 	}
 }
 
-// A hostname that answers stays attached while the load balancer controller cannot change anything; what never
+// A hostname that answers stays attached while the load balancer controller cannot make changes; one that never
 // answered, or is refused or closed itself, does not.
 func TestAHostnameIsServedAsBefore(t *testing.T) {
 	s := runtime.NewScheme()

@@ -22,7 +22,8 @@ func TestACertificateThatIsGoneIsRequestedAgain(t *testing.T) {
 	}
 }
 
-// An account may request some thousand a year: who deletes each certificate must not make us request them all.
+// An account can request about a thousand certificates a year: somebody who deletes each one must not make us request
+// them all.
 func TestACertificateThatIsGoneAgainAndAgainIsRequestedMoreAndMoreSlowly(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()
@@ -39,8 +40,8 @@ func TestACertificateThatIsGoneAgainAndAgainIsRequestedMoreAndMoreSlowly(t *test
 	}
 }
 
-// A certificate that ACM does not show yet must not be taken for lost because it took long to be requested: it would be
-// left behind.
+// A certificate that ACM does not show yet must not count as lost because its request took long: it would be left
+// behind.
 func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
 	d := newDesk(t)
 	d.fails = errors.New("access denied")
@@ -56,7 +57,7 @@ func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
 	}
 }
 
-// The clock was hours ahead when the certificate was requested, or given up, and was put right since.
+// The clock was hours ahead when the certificate was requested or failed, and was corrected since.
 func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()

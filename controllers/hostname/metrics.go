@@ -33,7 +33,7 @@ var (
 	})
 )
 
-// CertificateMetrics tells of the certificates of all hostnames.
+// CertificateMetrics exports metrics of all hostname certificates.
 var CertificateMetrics = engine.NewCacheCollector(collectCertificates, certificatesDesc, firstEndDesc, firstUrgentDesc)
 
 func collectCertificates(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
@@ -63,7 +63,7 @@ func collectCertificates(ctx context.Context, from client.Reader, out chan<- pro
 	return nil
 }
 
-// earlier returns the earlier of two times, of which first may not be known yet.
+// earlier returns the earlier of two times; first may be zero.
 func earlier(first, at time.Time) time.Time {
 	if first.IsZero() || at.Before(first) {
 		return at

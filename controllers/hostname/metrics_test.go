@@ -22,7 +22,7 @@ func TestCertificatesAreCountedByHowLateTheyAre(t *testing.T) {
 	kube := fake.NewClientBuilder().WithScheme(s)
 	for name, c := range map[string]*v1alpha1.HostnameCertificate{
 		"none": nil, "asked": {}, "late": {NotBefore: at(840), NotAfter: at(1000), RenewalLate: true}, "fine": {NotBefore: at(1), NotAfter: at(2001)},
-		// It ends later than the first, and sooner measured by its life.
+		// This one ends later than the first, but sooner relative to its lifetime.
 		"long": {NotBefore: at(0), NotAfter: at(1024)},
 	} {
 		r := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
-// Offers are what an AWS account has for the fields of a GatewayHostnameRequest.
+// Offers returns the choices in an AWS account for the fields of a GatewayHostnameRequest.
 var Offers = offers.Fields{
 	"zoneId":           {List: hostedZones},
 	"validationZoneId": {List: publicZones},
@@ -46,7 +46,7 @@ func hostedZones(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery
 	return items, nil
 }
 
-// publicZones lists those that are not private: certificates are validated in public DNS.
+// publicZones lists the public hosted zones: certificates are validated in public DNS.
 func publicZones(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	items, err := hostedZones(ctx, s, q)
 	return slices.DeleteFunc(items, func(i offers.Item) bool { return i.Facts[operatorapi.FactPrivate] != "" }), err

@@ -11,21 +11,22 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 )
 
-// Deadlines are parts of a certificate's life, for public authorities shorten it: 395 days until 2026, 198 since, 47
-// from 2029. ACM begins to renew 60 days before the end of 395, and 45 before that of 198; an eighth is 49 days of 395,
-// 25 of 198 and 6 of 47.
+// Deadlines are fractions of a certificate's lifetime, because public authorities shorten it: 395 days until 2026, 198
+// since, 47 from 2029. ACM begins to renew 60 days before the end of 395, and 45 days before the end of 198; an eighth
+// is 49 days of 395, 25 of 198 and 6 of 47.
 const (
-	latePart   = 8  // less than this part is left, and nothing is renewed: a matter for people
-	urgentPart = 16 // less than this part is left: nothing else is more important
+	latePart   = 8  // less than this part is left and it is not renewed: people must act
+	urgentPart = 16 // less than this part is left: most urgent
 
-	// usualLife is that of a certificate whose beginning is not in the status, as an older version wrote it.
+	// usualLife is the assumed lifetime of a certificate whose start is not in the status, as an older version wrote
+	// it.
 	usualLife = 198 * 24 * time.Hour
 )
 
-// lateFrom returns the time from which on a certificate that is not renewed is late.
+// lateFrom returns the time from which a certificate that is not renewed is late.
 func lateFrom(c *v1alpha1.HostnameCertificate) time.Time { return c.NotAfter.Add(-life(c) / latePart) }
 
-// urgentFrom returns the time from which on its end is near.
+// urgentFrom returns the time from which the end of a certificate is near.
 func urgentFrom(c *v1alpha1.HostnameCertificate) time.Time {
 	return c.NotAfter.Add(-life(c) / urgentPart)
 }
@@ -37,7 +38,7 @@ func life(c *v1alpha1.HostnameCertificate) time.Duration {
 	return c.NotAfter.Sub(c.NotBefore.Time)
 }
 
-// checkRenewal notes a renewal that is late, once.
+// checkRenewal reports a late renewal, once.
 func (r *reconciliation) checkRenewal(c *v1alpha1.HostnameCertificate, seen *cert.Certificate) {
 	c.Renewal = seen.Renewal
 	if seen.NotAfter == nil {
@@ -52,7 +53,7 @@ func (r *reconciliation) checkRenewal(c *v1alpha1.HostnameCertificate, seen *cer
 	c.RenewalLate = late
 }
 
-// wholeSeconds returns a time as a status keeps it; nil stays nil.
+// wholeSeconds returns a time at the precision of a status; nil stays nil.
 func wholeSeconds(at *time.Time) *metav1.Time {
 	if at == nil {
 		return nil

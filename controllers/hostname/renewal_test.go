@@ -15,12 +15,12 @@ import (
 
 const day = 24 * time.Hour
 
-// late counts the times that a renewal was told to be late.
+// late counts the reports of a late renewal.
 func (d *desk) late() int {
 	return len(slices.DeleteFunc(slices.Clone(d.notes), func(n string) bool { return !strings.HasPrefix(n, "RenewalLate") }))
 }
 
-// issue gives the request a certificate that lives from now on.
+// issue gives the request a certificate that is valid from now on.
 func (d *desk) issue(life time.Duration) *types.CertificateDetail {
 	d.t.Helper()
 	_ = d.pass()
@@ -30,11 +30,11 @@ func (d *desk) issue(life time.Duration) *types.CertificateDetail {
 	return c
 }
 
-// A renewal is late when less than an eighth of the certificate's life is left, however long that is. It is told once,
-// and not when ACM has just begun.
+// A renewal is late when less than an eighth of the certificate's lifetime is left, however long that is. It is
+// reported once, and not when ACM has just begun.
 func TestARenewalThatIsLateIsTold(t *testing.T) {
 	for _, row := range []struct{ days, begins, late float64 }{
-		{398, 60, 49.75}, {198, 45, 24.75}, {47, 10, 5.875}, // what ACM will do with 47 days is not known
+		{398, 60, 49.75}, {198, 45, 24.75}, {47, 10, 5.875}, // ACM's behaviour for 47 days is not known
 	} {
 		d := newDesk(t)
 		c := d.issue(time.Duration(row.days) * day)
@@ -74,7 +74,7 @@ func TestARenewalThatIsLateIsTold(t *testing.T) {
 	}
 }
 
-// A renewal that has failed is late at once; a certificate that is over is not made again behind the request's back.
+// A failed renewal is late at once; an expired certificate is not replaced automatically.
 func TestARenewalThatFailedIsTold(t *testing.T) {
 	d := newDesk(t)
 	c := d.issue(198 * day)
@@ -89,7 +89,7 @@ func TestARenewalThatFailedIsTold(t *testing.T) {
 	}
 }
 
-// The end is near at a sixteenth of the life. A status of an older version does not say how long that is.
+// The end is near at a sixteenth of the lifetime. The status of an older version does not have the lifetime.
 func TestTheEndIsNearByTheCertificatesLife(t *testing.T) {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for days, left := range map[int]time.Duration{398: 597 * time.Hour, 198: 297 * time.Hour, 47: 70*time.Hour + 30*time.Minute} {

@@ -35,28 +35,27 @@ type Options struct {
 	Class     string // the GatewayClass of requests that name none
 	Connector cloud.Connector
 	Engine    engine.Options
-	// Settling is how long AWS may show an old state.
+	// Settling is how long AWS may return an old state.
 	Settling time.Duration
 	// BatchWindow is how long the first change of a hosted zone waits for others.
 	BatchWindow time.Duration
-	// Patience is how long a load balancer may stand still before a hostname is suspected.
+	// Patience is how long a load balancer may fail to follow before hostnames are suspected.
 	Patience time.Duration
 }
 
-// hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together
-// share a request.
+// hostnameWorkers is the number of workers: a pass mostly waits for Route 53, and concurrent passes share requests.
 const hostnameWorkers = 40
 
 // setup registers the controllers.
 type setup struct {
 	mgr ctrl.Manager
 	o   Options
-	// queues of changes to hosted zones, by account, whatever providers and regions lead to it.
+	// queues holds the queues of changes to hosted zones, by account, across providers and regions.
 	queues *sync.Map
 	done   <-chan struct{} // closed when the operator ends
 }
 
-// Index makes our own kinds findable, which are there whether or not the cluster has Gateway API.
+// Index indexes our own kinds, which exist with or without Gateway API in the cluster.
 func Index(ctx context.Context, mgr ctrl.Manager) error {
 	for _, one := range []struct {
 		obj   client.Object
@@ -84,8 +83,8 @@ func named(name string) []string {
 	return []string{name}
 }
 
-// Setup registers the controllers with the manager, which may run already. The cluster must have the kinds of Gateway
-// API.
+// Setup registers the controllers with the manager, which may already be running. The cluster must have the kinds of
+// Gateway API.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	c := setup{mgr: mgr, o: o, queues: &sync.Map{}, done: ctx.Done()}
 	kube, live := c.mgr.GetClient(), c.mgr.GetAPIReader()
@@ -101,7 +100,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	settings := c.o.Engine
 	settings.Workers = max(settings.Workers, hostnameWorkers)
 	own := c.o.Engine
-	own.History = nil // of what nobody but the operator writes
+	own.History = nil // only the operator writes this kind
 	return cmp.Or(
 		c.routeIndexes(ctx),
 		engine.Setup(c.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, settings, c.watchedByRequests),
@@ -119,7 +118,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	)
 }
 
-// routeIndexes makes routes findable by their ListenerSets.
+// routeIndexes indexes routes by their ListenerSets.
 func (s setup) routeIndexes(ctx context.Context) error {
 	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
 		if err := watch.Index(ctx, s.mgr, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
@@ -161,7 +160,7 @@ func (s setup) watchedByPool(b *builder.Builder) {
 	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
 }
 
-// account opens what a request needs of AWS, each part shared with other requests.
+// account connects a request to AWS; the parts are shared with other requests.
 func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
 	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
 		Kind: v1alpha1.KindGatewayHostnameRequest, Namespace: r.Namespace, Provider: r.Spec.ProviderRef.Name, Region: r.Status.Region,
@@ -185,7 +184,7 @@ func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) 
 	}, nil
 }
 
-// asHolder returns the request under the UID by which it holds its hostname.
+// asHolder returns a copy of the request with the UID that holds its hostname.
 func asHolder(r *v1alpha1.GatewayHostnameRequest) *v1alpha1.GatewayHostnameRequest {
 	holder := *r
 	holder.UID = r.HolderUID()

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// enqueuePool wakes the PoolGateway on which a request or a claim has its place.
+// enqueuePool enqueues the PoolGateway of a request or a claim.
 func (s setup) enqueuePool() handler.EventHandler {
 	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
 		key := client.ObjectKey{Namespace: s.o.Gateways}
@@ -32,14 +32,14 @@ func (s setup) enqueuePool() handler.EventHandler {
 	})
 }
 
-// enqueuePoolsOfRoute wakes the PoolGateways whose hostnames a route names as parents, or named until now.
+// enqueuePoolsOfRoute enqueues the PoolGateways of a route's parent ListenerSets, before and after a change.
 func (s setup) enqueuePoolsOfRoute() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
 		for _, set := range pool.ListenerSetsOf(o) {
 			namespace, name, _ := strings.Cut(set, "/")
 			found := &v1alpha1.DomainClaim{}
 			if namespace == s.o.Gateways && s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
-				found.Spec.Holder.Namespace == o.GetNamespace() { // no other namespace's routes are attached
+				found.Spec.Holder.Namespace == o.GetNamespace() { // routes of other namespaces are not attached
 				all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: found.Spec.Gateway}})
 			}
 		}
@@ -59,7 +59,7 @@ func holderOf(c *v1alpha1.DomainClaim) client.ObjectKey {
 	return client.ObjectKey{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
 }
 
-// enqueueClaimant wakes the request for whose claim a ListenerSet is.
+// enqueueClaimant enqueues the request that holds the claim of a ListenerSet.
 func (s setup) enqueueClaimant() handler.EventHandler {
 	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
 		found := &v1alpha1.DomainClaim{}
@@ -70,22 +70,22 @@ func (s setup) enqueueClaimant() handler.EventHandler {
 	})
 }
 
-// waitsForClaim reports whether a request waits for somebody else's claim to go.
+// waitsForClaim reports whether a request waits for the release of another holder's claim.
 func waitsForClaim(o client.Object) bool {
 	ready := meta.FindStatusCondition(o.(*v1alpha1.GatewayHostnameRequest).Status.Conditions, v1alpha1.ConditionReady)
 	return ready != nil && ready.Reason == v1alpha1.ReasonTaken
 }
 
-// requestClaimChanged lets pass a request that is gone, or has another claim: one that was restored may have waited for
-// its holder.
+// requestClaimChanged passes requests that are deleted or have another claim: a restored claim may have waited for its
+// holder.
 func requestClaimChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
 		return was.Status.Claim != is.Status.Claim
 	}))
 }
 
-// poolServingChanged lets pass what concerns every hostname on the load balancer, those that are served well too:
-// another address, a Gateway that stops or starts to work, a certificate that is there no more.
+// poolServingChanged passes what concerns every hostname on the load balancer, also those that are served well: another
+// address, a Gateway that starts or stops working, hostnames that close or open, a certificate that is detached.
 func poolServingChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after *v1alpha1.PoolGateway) bool {
 		was, is := before.Status, after.Status
@@ -94,33 +94,33 @@ func poolServingChanged() predicate.Predicate {
 	}))
 }
 
-// poolHealth returns what a PoolGateway says of itself that holds for all on it.
+// poolHealth returns the conditions of a PoolGateway that concern all its hostnames.
 func poolHealth(s v1alpha1.PoolGatewayStatus) [2]bool {
 	return [2]bool{
 		meta.IsStatusConditionTrue(s.Conditions, v1alpha1.StepProgrammed), meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionStalled),
 	}
 }
 
-// poolStatusChanged lets pass what a hostname may wait for.
+// poolStatusChanged passes changes that a hostname may wait for.
 func poolStatusChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.PoolGateway) bool {
 		return !equality.Semantic.DeepEqual(was.Status.Attached, is.Status.Attached) || !equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
 	}))
 }
 
-// notReadyOrDeleting reports whether o is not Ready, or on its way out.
+// notReadyOrDeleting reports whether o is not Ready, or is being deleted.
 func notReadyOrDeleting(o client.Object) bool {
 	return !o.(engine.Object).Common().Ready || !o.GetDeletionTimestamp().IsZero()
 }
 
-// membershipChanged lets pass what changes which hostnames belong on a load balancer.
+// membershipChanged passes changes of which hostnames belong on a load balancer.
 func membershipChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
 		return was.Status.Gateway != is.Status.Gateway || servedCertificate(was.Status) != servedCertificate(is.Status)
 	}))
 }
 
-// servedCertificate returns the certificate that belongs on the load balancer, if one does.
+// servedCertificate returns the certificate that belongs on the load balancer, "" if none does.
 func servedCertificate(s v1alpha1.GatewayHostnameRequestStatus) string {
 	if s.Certificate == nil || !s.Certificate.Serve {
 		return ""

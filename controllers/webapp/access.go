@@ -17,14 +17,14 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// accessPlan is which rights in AWS the Pods are to get, and by whom.
+// accessPlan is which AWS rights the Pods should get, through which provider.
 type accessPlan struct {
-	provider string // whose account it is; empty: nobody gives rights
+	provider string // of the account; empty: no rights
 	given    []v1alpha1.AccessBindingResource
-	without  []string // bindings that get none, and why
+	without  []string // bindings without rights, and why
 }
 
-// readRights reads the AccessBinding that the application has from earlier passes.
+// readRights reads the application's AccessBinding of earlier passes.
 func (r *reconciliation) readRights(ctx context.Context) error {
 	child := &v1alpha1.AccessBinding{}
 	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(r.app.Name), child)
@@ -34,7 +34,7 @@ func (r *reconciliation) readRights(ctx context.Context) error {
 	return err
 }
 
-// role returns the role that the ServiceAccount names: that of the spec, or the one that Portico made for it (IRSA).
+// role returns the role that the ServiceAccount names: that of the spec, or Portico's own (IRSA).
 func (r *reconciliation) role() string {
 	if r.rights != nil && r.rights.Status.Mode == v1alpha1.WorkloadIdentityIRSA && r.rights.Status.Policy != "" {
 		return cmp.Or(roleOf(r.app), r.rights.Status.RoleARN)
@@ -42,9 +42,8 @@ func (r *reconciliation) role() string {
 	return roleOf(r.app)
 }
 
-// ensureAccess gives the Pods the rights of their bindings, before those begin that are to use them: a Pod gets its
-// credentials at its start. What runs already is not held up by rights that it cannot get, and whoever looks at it
-// learns which are missing.
+// ensureAccess gives the Pods the rights of their bindings before new Pods start: a Pod gets its credentials at its
+// start. Running Pods are not blocked by rights that cannot be given; the status names the missing ones.
 func (r *reconciliation) ensureAccess(ctx context.Context, pass *engine.Pass) error {
 	var err error
 	if r.app.Status.AccessPolicy, err = access.Policy(r.grants); err != nil {
@@ -81,7 +80,7 @@ func (r *reconciliation) ensureAccess(ctx context.Context, pass *engine.Pass) er
 	return r.awaitRights(pass, plan)
 }
 
-// awaitRights waits until the Pods that are to begin have their rights.
+// awaitRights waits until the Pods that are about to start have their rights.
 func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 	s := &r.rights.Status
 	seen := s.ObservedGeneration == r.rights.Generation
@@ -90,7 +89,7 @@ func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 		reason, said = c.Reason, c.Message
 	}
 	ready := s.Ready && seen
-	if r.rights.Annotations[v1alpha1.AnnotationPaused] == "true" { // it is not looked at
+	if r.rights.Annotations[v1alpha1.AnnotationPaused] == "true" { // it is not reconciled
 		seen, said = true, "the AccessBinding is paused by its annotation "+v1alpha1.AnnotationPaused
 	}
 	switch {
@@ -102,14 +101,14 @@ func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 		return nil
 	}
 	pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, v1alpha1.ReasonWaitingForAccess, "the rights in AWS are not there yet: "+said)
-	given := s.Policy != "" && reason == v1alpha1.ReasonNotAllowed // all but what cannot be given
+	given := s.Policy != "" && reason == v1alpha1.ReasonNotAllowed // all except what cannot be given
 	if seen && reason != v1alpha1.ReasonPropagating && (given || r.allBound(plan.given)) {
-		return nil // it runs, and what it lacks may take long
+		return nil // it runs, and the rest may take long
 	}
 	return engine.Wait(v1alpha1.ReasonWaitingForAccess, watchFallback, "waiting until the Pods have their rights in AWS: %s", said)
 }
 
-// allBound reports whether the Pods were given the details of all these already.
+// allBound reports whether the Pods already have the details of all these resources.
 func (r *reconciliation) allBound(all []v1alpha1.AccessBindingResource) bool {
 	for _, of := range all {
 		if !r.isBound(v1alpha1.WebAppBinding{Kind: of.Kind, Name: of.Name}) {
@@ -119,8 +118,8 @@ func (r *reconciliation) allBound(all []v1alpha1.AccessBindingResource) bool {
 	return true
 }
 
-// planAccess finds the AWSProvider by which rights are given, and tells what gets none. An application keeps the one
-// that it has.
+// planAccess chooses the AWSProvider through which rights are given, and lists bindings without rights. An application
+// keeps its provider.
 func (r *reconciliation) planAccess(ctx context.Context) (accessPlan, error) {
 	plan := accessPlan{provider: r.chooseProvider()}
 	if roleOf(r.app) != "" || plan.provider == "" {
@@ -149,8 +148,8 @@ func (r *reconciliation) planAccess(ctx context.Context) (accessPlan, error) {
 	return plan, nil
 }
 
-// chooseProvider returns the AWSProvider of what the application is bound to: the one by which it has rights, or else
-// the first. Without any, such as when all of it is gone, it stays.
+// chooseProvider returns the AWSProvider of the bound resources: the one through which the application has rights, else
+// the first. It is unchanged if there is none, for example when all resources are gone.
 func (r *reconciliation) chooseProvider() (chosen string) {
 	for _, found := range r.found {
 		name := found.provider()
@@ -165,7 +164,7 @@ func (r *reconciliation) chooseProvider() (chosen string) {
 	return chosen
 }
 
-// whyNoRights returns why Portico gives no rights to what is found; empty, if it does.
+// whyNoRights returns why Portico gives no rights to what is found; empty if it gives them.
 func whyNoRights(found foundBinding, provider string) string {
 	switch name := found.provider(); {
 	case name == "": // not there yet
@@ -181,19 +180,19 @@ func whyNoRights(found foundBinding, provider string) string {
 	}
 }
 
-// foundBinding is what a binding leads to.
+// foundBinding is the object of a binding.
 type foundBinding struct {
 	BoundResource
 	of v1alpha1.WebAppBinding
 }
 
-// inAWS reports whether it names a resource there.
+// inAWS reports whether it is an AWS resource.
 func (f foundBinding) inAWS() bool {
 	_, there := access.Of(f.Object, f.of.Access)
 	return there
 }
 
-// provider returns the AWSProvider of what gives rights in AWS; empty for what is not there, or gives none.
+// provider returns the AWSProvider of an object that gives AWS rights; empty if it does not exist, or gives none.
 func (f foundBinding) provider() string {
 	obj, ok := f.Object.(external.Object)
 	if !ok || !f.Found || access.Words(f.of.Kind, f.of.Access) == "" {
@@ -203,7 +202,7 @@ func (f foundBinding) provider() string {
 	return spec.ProviderRef.Name
 }
 
-// tellOfNoRights says what Portico knows of rights that it does not give.
+// tellOfNoRights reports rights that Portico does not give.
 func (r *reconciliation) tellOfNoRights(pass *engine.Pass, plan accessPlan) {
 	switch role := roleOf(r.app); {
 	case r.app.Status.AccessPolicy == "":
@@ -218,7 +217,7 @@ func (r *reconciliation) tellOfNoRights(pass *engine.Pass, plan accessPlan) {
 	}
 }
 
-// listAccess names the bindings that speak of rights.
+// listAccess names the bindings with an access.
 func (r *reconciliation) listAccess() string {
 	var names []string
 	for _, b := range r.app.Spec.Bindings {
@@ -240,8 +239,8 @@ func accessBinding(app *v1alpha1.WebApp, plan accessPlan) map[string]any {
 	})
 }
 
-// accessChecksum changes with what running Pods would learn of late or never: they get credentials at their start, and
-// those of EKS Pod Identity hold the rights of that time. The role of a token (IRSA) has its rights itself.
+// accessChecksum changes with what running Pods would notice late or never: they get credentials at their start, and
+// those of EKS Pod Identity have the rights of that time. The role of a token (IRSA) has its rights itself.
 func accessChecksum(rights *v1alpha1.AccessBinding) string {
 	if rights == nil || rights.Status.Policy == "" {
 		return ""

@@ -68,7 +68,7 @@ func TestWhatPorticoKnowsOfRightsThatItDoesNotGive(t *testing.T) {
 	}
 }
 
-// A look that fails is no look: rights stay as they are.
+// If the bindings cannot be read, rights stay as they are.
 func TestRightsStayWhileTheBindingsAreNotKnown(t *testing.T) {
 	boom := errors.New("the API server is away")
 	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Bindings: []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}}}

@@ -16,10 +16,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// watchFallback is how soon something is looked at again whose change wakes the WebApp anyway.
+// watchFallback is how often a watched object is checked anyway, in case the watch fails.
 const watchFallback = time.Minute
 
-// variable is one that a binding gives.
+// variable is an environment variable of a binding.
 type variable struct {
 	name    string
 	secret  string
@@ -28,29 +28,29 @@ type variable struct {
 	of      v1alpha1.WebAppBinding
 }
 
-// folder is one whose files a binding gives.
+// folder is a folder with the files of a binding.
 type folder struct {
 	name    string // below the root of all bindings
 	secret  string
 	version string // of the Secret
-	reload  bool   // the application reads it again
+	reload  bool   // the application reads the files again
 	of      v1alpha1.WebAppBinding
 }
 
-// projection is all that bindings give the Pods.
+// projection is everything that bindings give the Pods.
 type projection struct {
 	variables []variable
 	folders   []folder
-	access    string // changes with what running Pods would not learn of their rights in AWS
+	access    string // changes with AWS rights that running Pods would not notice
 }
 
-// ensureBindings finds what the Pods are given, and gives them the rights in AWS that belong to it.
+// ensureBindings reads what the bindings give the Pods, and gives the Pods the AWS rights for it.
 func (r *reconciliation) ensureBindings(ctx context.Context, pass *engine.Pass) (string, error) {
 	text, err := r.resolveBindings(ctx)
-	if _, known := engine.AsWait(err); err != nil && !known { // not all could be read
+	if _, known := engine.AsWait(err); err != nil && !known { // not all were read
 		return "", err
 	}
-	rights := r.ensureAccess(ctx, pass) // also of what is there while another binding is waited for
+	rights := r.ensureAccess(ctx, pass) // also for existing resources while another binding is waited for
 	if _, known := engine.AsWait(rights); rights != nil && !known {
 		return "", rights
 	}
@@ -58,7 +58,7 @@ func (r *reconciliation) ensureBindings(ctx context.Context, pass *engine.Pass) 
 	return text, cmp.Or(err, rights)
 }
 
-// resolveBindings finds the connection details, and waits for what has none yet. Rights are of all that is there,
+// resolveBindings reads the connection details, and waits for missing ones. Rights cover all existing resources,
 // whatever is waited for.
 func (r *reconciliation) resolveBindings(ctx context.Context) (string, error) {
 	var first error
@@ -106,8 +106,8 @@ func collision(one, other v1alpha1.WebAppBinding, what, remedy string) error {
 	return engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the %s; give one of them another %s", one.Kind, one.Name, other.Kind, other.Name, what, remedy)
 }
 
-// readBinding returns one resource that has a Secret. The first rollout with it waits until the resource is Ready;
-// later a resource that is not Ready for a while holds nothing up, as long as its Secret is there.
+// readBinding returns a bound resource that has a Secret. The first rollout with it waits until the resource is Ready;
+// later an unready resource blocks nothing while its Secret exists.
 func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBinding) (found BoundResource, err error) {
 	found, err = r.Bound(ctx, b.Kind, r.app.Namespace, b.Name)
 	switch {
@@ -165,7 +165,7 @@ func prefixOf(b v1alpha1.WebAppBinding) string {
 	return strings.TrimSuffix(prefix, "_") + "_"
 }
 
-// checksum changes with the details for which the Pods are replaced: of the Secrets only the versions are known here.
+// checksum changes with the details for which the Pods are replaced; of the Secrets only the versions are known.
 func (p projection) checksum() string {
 	hash, replaces := sha256.New(), len(p.variables) > 0
 	for _, v := range p.variables {

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// userOf returns whom the application signs in to a database as; empty for what has no users.
+// userOf returns which kind of user the application signs in to a database as; empty for resources without users.
 func userOf(b v1alpha1.WebAppBinding) v1alpha1.BindingUser {
 	if b.Kind != v1alpha1.KindRDSInstance {
 		return ""
@@ -28,8 +28,8 @@ func userOf(b v1alpha1.WebAppBinding) v1alpha1.BindingUser {
 // longestUserName bounds the name of a DatabaseUser, so that people can read it.
 const longestUserName = 63
 
-// userName returns the name of the DatabaseUser that a binding makes. The hash tells apart what the two names joined
-// would not: the application shop with the database eu-orders, and the application shop-eu with the database orders.
+// userName returns the name of a binding's DatabaseUser. The hash distinguishes names that are equal when joined:
+// application shop with database eu-orders, and shop-eu with orders.
 func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 	sum := sha256.Sum256([]byte(app.Name + "/" + b.Name))
 	hash := "-" + hex.EncodeToString(sum[:4])
@@ -37,13 +37,13 @@ func userName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 	return strings.TrimRight(name[:min(len(name), longestUserName-len(hash))], "-.") + hash
 }
 
-// formerUserName returns the name that earlier versions gave. What goes by it keeps it: another name would be another
-// user in the database.
+// formerUserName returns the name that earlier versions used. An existing DatabaseUser keeps it: another name would be
+// another user in the database.
 func formerUserName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 	return app.Name + "-" + b.Name
 }
 
-// userNameOf returns the name of the DatabaseUser of a binding, which an earlier version may have made.
+// userNameOf returns the name of a binding's DatabaseUser, which an earlier version may have created.
 func (r *reconciliation) userNameOf(ctx context.Context, b v1alpha1.WebAppBinding) (string, error) {
 	user, former := &v1alpha1.DatabaseUser{}, formerUserName(r.app, b)
 	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(former), user)
@@ -53,9 +53,8 @@ func (r *reconciliation) userNameOf(ctx context.Context, b v1alpha1.WebAppBindin
 	return userName(r.app, b), err
 }
 
-// bindUser gives the application a user of its own in a database, and returns the user's connection details. The first
-// Pods with them wait until the user is Ready; those that run with others, such as the master user's, run on until
-// then.
+// bindUser gives the application its own user in a database, and returns the user's connection details. The first Pods
+// wait until the user is Ready; Pods with other details, such as the master user's, run on until then.
 func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding) (*v1alpha1.Binding, error) {
 	name, err := r.userNameOf(ctx, b)
 	if err != nil {
@@ -83,19 +82,19 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
 }
 
-// unreachable are reasons why Portico makes no user in a database, which no waiting mends.
+// unreachable are reasons why Portico creates no user in a database that waiting does not resolve.
 var unreachable = []string{
 	v1alpha1.ReasonAddressNotAllowed, v1alpha1.ReasonCertificateNotTrusted, v1alpha1.ReasonEngineNotSupported, v1alpha1.ReasonMasterPasswordUnknown,
 	v1alpha1.ReasonNoDatabase, v1alpha1.ReasonNoNetworkPath,
 }
 
-// usesSecret reports whether the Pods were given the details of this Secret already.
+// usesSecret reports whether the Pods already have the details of this Secret.
 func (r *reconciliation) usesSecret(name string) bool {
 	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool { return s.Secret == name })
 }
 
-// dropUsers deletes the DatabaseUsers that no binding asks for any more, and whose details the Pods were not given
-// last. It is called once no older Pod is left.
+// dropUsers deletes the DatabaseUsers that no binding needs any more, and whose details the current Pods do not use. It
+// is called once no older Pod is left.
 func (r *reconciliation) dropUsers(ctx context.Context) error {
 	all := &v1alpha1.DatabaseUserList{}
 	if err := r.Applier.Client.List(ctx, all, client.InNamespace(r.app.Namespace), client.MatchingLabels{v1alpha1.LabelWebApp: r.app.Name}); err != nil {

@@ -40,7 +40,7 @@ func (l *life) databaseUser() *v1alpha1.DatabaseUser {
 	return u
 }
 
-// userIs has the DatabaseUser say this of its newest spec. One that is in sync has a Secret.
+// userIs sets the DatabaseUser's condition for its newest spec. One that is in sync has a Secret.
 func (l *life) userIs(reason, text string) {
 	l.t.Helper()
 	u := l.databaseUser()
@@ -55,7 +55,7 @@ func (l *life) userIs(reason, text string) {
 	}
 }
 
-// secret returns the Secret that the Pods' first variable is of.
+// secret returns the Secret of the Pods' first variable.
 func (l *life) secret() string {
 	l.t.Helper()
 	for _, v := range l.deployment().Spec.Template.Spec.Containers[0].Env {
@@ -138,8 +138,8 @@ func TestTheUserIsDroppedOnceNoPodNeedsIt(t *testing.T) {
 	}
 }
 
-// One edit may take a database away and ask for what is not there yet: the Pods that run need their user until others
-// take their place.
+// One edit may remove a database and add a binding that does not exist yet: running Pods need their user until others
+// replace them.
 func TestTheUserStaysWhileOtherBindingsAreWaitedFor(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
 	_ = l.sync()
@@ -201,8 +201,8 @@ func TestApplicationsDoNotShareTheNameOfAUser(t *testing.T) {
 	}
 }
 
-// A user that an earlier version has made keeps its name, and so its user in the database; one of another database that
-// happens to have that name is left alone.
+// A user that an earlier version created keeps its name, and so its user in the database; one of another database with
+// the same name is left alone.
 func TestAUserOfAnEarlierVersionKeepsItsName(t *testing.T) {
 	for _, database := range []string{"ledger", "another"} {
 		l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))

@@ -49,8 +49,7 @@ func deployment(app *v1alpha1.WebApp, given projection) *appsac.DeploymentApplyC
 			WithSpec(podSpec(app, given))))
 }
 
-// podAnnotations returns nil where there is nothing to say, or every Pod would be replaced when a new one is thought
-// of.
+// podAnnotations returns nil if there are none, so that a future annotation does not replace every Pod.
 func podAnnotations(app *v1alpha1.WebApp, given projection) map[string]string {
 	all := map[string]string{
 		annotationBindings:    given.checksum(),

@@ -21,21 +21,21 @@ type Address struct {
 	Hostname string
 	URL      string
 	Parent   *v1alpha1.HostnameParentRef // nil until it is known
-	// Closed is the reason for which no route is attached to the hostname, and ClosedBy says why; empty while it takes
-	// routes.
+	// Closed is the reason why no route is attached to the hostname, and ClosedBy the explanation; empty while it
+	// accepts routes.
 	Closed, ClosedBy string
 }
 
-// Routes is what the cluster has of Gateway API.
+// Routes is the cluster's support for Gateway API.
 type Routes struct {
-	// DisabledReason says why there are no routes; empty, there are.
+	// DisabledReason returns why there are no routes; empty if there are.
 	DisabledReason func() string
-	// Address looks up a hostname request in the cache.
+	// Address reads a hostname request from the cache.
 	Address func(ctx context.Context, namespace, name string) (Address, error)
 }
 
-// ensureRoute leads the hostname to the Service. It waits for nothing, so that a rollout is told however far the
-// hostname is, and takes the route away at once when it is not asked for any more.
+// ensureRoute routes the hostname to the Service. It waits for nothing, so that the rollout is reported in any state of
+// the hostname, and deletes an unwanted route at once.
 func (r *reconciliation) ensureRoute(ctx context.Context) (string, error) {
 	off := r.Routes.DisabledReason()
 	if r.app.Spec.Expose == nil {
@@ -104,7 +104,7 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 	return r.answers(ctx)
 }
 
-// answers tells whether a request that comes by the hostname meets a Pod: without one the load balancer answers 503.
+// answers reports whether a request for the hostname reaches a Pod: without one the load balancer returns 503.
 func (r *reconciliation) answers(ctx context.Context) (string, error) {
 	state, err := r.observe(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *reconciliation) answers(ctx context.Context) (string, error) {
 	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, watchFallback, "%s leads to it; it answers as soon as a replica is available", r.address.Hostname)
 }
 
-// lookUpRoute reads the address and the route where this pass has not come to the step that keeps them.
+// lookUpRoute reads the address and the route if this pass has not reached their step.
 func (r *reconciliation) lookUpRoute(ctx context.Context, name string) (err error) {
 	if r.address.Found {
 		return nil
@@ -136,8 +136,8 @@ func (r *reconciliation) lookUpRoute(ctx context.Context, name string) (err erro
 	return nil
 }
 
-// url returns where the application can be reached. What has answered at its hostname stays there as long as the route
-// and the hostname do, whatever else fails; what nobody has looked at stays as it was.
+// url returns the application's URL. Once it has answered at its hostname it is kept while the route and the hostname
+// exist, whatever else fails; what was not checked is unchanged.
 func (r *reconciliation) url(pass *engine.Pass) string {
 	if r.app.Spec.Expose != nil && !stepIs(pass, v1alpha1.StepRoute, metav1.ConditionFalse) {
 		status, reason, _ := pass.Condition(v1alpha1.StepExposed)
@@ -158,13 +158,13 @@ func (r *reconciliation) url(pass *engine.Pass) string {
 	return r.app.Status.URL
 }
 
-// stepIs reports whether the pass has found the step to be so: an error tells nothing.
+// stepIs reports whether the pass found the step in this status; an error does not count.
 func stepIs(pass *engine.Pass, step string, is metav1.ConditionStatus) bool {
 	status, reason, _ := pass.Condition(step)
 	return status == is && reason != v1alpha1.ReasonFailed
 }
 
-// accepted returns what the controller of the route's parent says of it; nil while it says nothing.
+// accepted returns the Accepted condition by the controller of the route's parent; nil if there is none.
 func (r *reconciliation) accepted() *metav1.Condition {
 	p := r.address.Parent
 	i := slices.IndexFunc(r.http.Status.Parents, func(s gatewayv1.RouteParentStatus) bool {

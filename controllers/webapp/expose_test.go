@@ -252,7 +252,7 @@ func TestTheURLIsTheHostnameOnceItAnswers(t *testing.T) {
 	}
 }
 
-// What is not to be reached any more must not wait for a rollout that hangs.
+// Removing an unwanted route must not wait for a rollout that hangs.
 func TestTheRouteGoesThoughTheRolloutHangs(t *testing.T) {
 	l := begin(t, shop(isExposed))
 	_ = l.sync()

@@ -12,14 +12,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Where the files of bindings are, by the Service Binding Specification for Kubernetes: below what the variable says.
-// Where the application has none of that name, it is bindingRoot.
+// The folder of the bindings' files, from the Service Binding Specification for Kubernetes: the value of the variable,
+// or bindingRoot if the application does not set it.
 const (
 	rootVariable = "SERVICE_BINDING_ROOT"
 	bindingRoot  = "/bindings"
 )
 
-// rootOf returns the folder of all bindings: what the spec itself gives the variable, or bindingRoot.
+// rootOf returns the folder of all bindings: the spec's value of the variable, or bindingRoot.
 func rootOf(app *v1alpha1.WebApp) string {
 	for _, e := range app.Spec.Env {
 		if e.Name == rootVariable && strings.HasPrefix(e.Value, "/") {
@@ -29,8 +29,7 @@ func rootOf(app *v1alpha1.WebApp) string {
 	return bindingRoot
 }
 
-// checkRoot refuses a root where the files would be elsewhere than the application looks, or where nothing can be
-// mounted.
+// checkRoot refuses a root that the application would not read, or where nothing can be mounted.
 func (r *reconciliation) checkRoot() error {
 	if len(r.given.folders) == 0 {
 		return nil
@@ -48,8 +47,7 @@ func (r *reconciliation) checkRoot() error {
 	return nil
 }
 
-// mountFolders mounts a volume for each folder: its files change with the Secret, and a key that comes later is there
-// too.
+// mountFolders mounts a volume for each folder: its files follow the Secret, including keys added later.
 func mountFolders(pod *coreac.PodSpecApplyConfiguration, app *v1alpha1.WebApp, folders []folder) {
 	for _, f := range folders {
 		sum := sha256.Sum256([]byte(f.name))

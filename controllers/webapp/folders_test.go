@@ -45,7 +45,7 @@ func TestDetailsAsFiles(t *testing.T) {
 	}
 }
 
-// The Pods are replaced for what they read at their start, and not for what they read again.
+// Pods are replaced for values they read at their start, and not for files they read again.
 func TestPodsThatReadAgainStay(t *testing.T) {
 	of := func(version string, reload bool) string {
 		return projection{folders: []folder{{name: "orders", secret: "s", version: version, reload: reload}}}.checksum()

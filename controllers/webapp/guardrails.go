@@ -28,7 +28,7 @@ func teamIn(mgr ctrl.Manager) func(context.Context, string) (*v1alpha1.Team, err
 	}
 }
 
-// checkGuardrails notes what the namespace's team has against the image.
+// checkGuardrails records why the namespace's team refuses the image.
 func (r *reconciliation) checkGuardrails(ctx context.Context) error {
 	if r.Team == nil {
 		return nil
@@ -41,7 +41,7 @@ func (r *reconciliation) checkGuardrails(ctx context.Context) error {
 	return nil
 }
 
-// admitImage lets an image pass that the guardrails refuse only if it runs already: it is looked after.
+// admitImage admits an image that the guardrails refuse only if it already runs.
 func (r *reconciliation) admitImage(ctx context.Context) error {
 	if r.refused == nil {
 		return nil

@@ -92,7 +92,7 @@ func routes(a webapp.Address) webapp.Routes {
 	}
 }
 
-// accept does the part of the load balancer controller.
+// accept acts as the load balancer controller.
 func accept(t *testing.T, c *stepstest.Cluster) {
 	t.Helper()
 	rollOut(t, c)
@@ -122,7 +122,7 @@ func says(r *gatewayv1.HTTPRoute, accepted metav1.ConditionStatus) {
 	}
 }
 
-// rollOut does the part of the Deployment controller.
+// rollOut acts as the Deployment controller.
 func rollOut(t *testing.T, c *stepstest.Cluster) {
 	t.Helper()
 	var all appsv1.DeploymentList

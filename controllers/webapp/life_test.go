@@ -56,7 +56,7 @@ func (l *life) with(rec webapp.Reconciler) error {
 	return err
 }
 
-// told returns a condition of the status as one text.
+// told returns a condition of the status as one string.
 func (l *life) told(kind string) string {
 	c := meta.FindStatusCondition(l.app.Status.Conditions, kind)
 	if c == nil {

@@ -17,12 +17,12 @@ import (
 // portName of the application's port.
 const portName = "http"
 
-// labels returns the labels of everything that runs for the app.
+// labels returns the labels of all objects of the app.
 func labels(app *v1alpha1.WebApp) map[string]string {
 	return map[string]string{"app.kubernetes.io/name": app.Name, v1alpha1.LabelWebApp: app.Name}
 }
 
-// request declares an object of one of Portico's own kinds that the app asks for.
+// request declares one of Portico's own objects for the app.
 func request(app *v1alpha1.WebApp, kind, name string, spec map[string]any) map[string]any {
 	all := map[string]any{}
 	for k, v := range labels(app) {
@@ -34,12 +34,12 @@ func request(app *v1alpha1.WebApp, kind, name string, spec map[string]any) map[s
 	}
 }
 
-// selector finds the app's Pods; it can never change.
+// selector returns the selector of the app's Pods; it can never change.
 func selector(app *v1alpha1.WebApp) map[string]string {
 	return map[string]string{v1alpha1.LabelWebApp: app.Name}
 }
 
-// clusterURL returns where the app answers within the cluster.
+// clusterURL returns the app's URL within the cluster.
 func clusterURL(app *v1alpha1.WebApp) string {
 	return "http://" + app.Name + "." + app.Namespace + ".svc"
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// What the spec leaves out of a probe; startup gives an application five minutes.
+// Defaults of probes; startup gives an application five minutes.
 var (
 	readinessDefaults = v1alpha1.WebAppProbe{PeriodSeconds: 5, TimeoutSeconds: 3, FailureThreshold: 3}
 	livenessDefaults  = v1alpha1.WebAppProbe{PeriodSeconds: 10, TimeoutSeconds: 3, FailureThreshold: 6}
@@ -59,7 +59,7 @@ func probe(p v1alpha1.WebAppProbe) *coreac.ProbeApplyConfiguration {
 	return out.WithHTTPGet(coreac.HTTPGetAction().WithPath(p.Path).WithPort(intstr.FromInt32(p.Port)))
 }
 
-// asks returns a probe in words.
+// asks describes a probe.
 func asks(p v1alpha1.WebAppProbe) string {
 	if p.Path == "" {
 		return fmt.Sprintf("a TCP connection to port %d", p.Port)

@@ -13,18 +13,17 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// problem is why a rollout does not get on, from the deepest object that knows. Its text is stable: what changes from
-// try to try, such as a counter or a back-off, is left out, or every try would be a change of the status. What the
-// application wrote is left out too: it may hold anything, and whoever reads the status need not have the right to read
-// its log.
+// problem is why a rollout makes no progress, from the most specific object. Its text is stable: counters, back-offs
+// and other parts that differ between tries are omitted, or every try would change the status. The application's output
+// is omitted too: it may contain anything, and a reader of the status need not have access to its log.
 type problem struct {
 	reason  string
 	text    string // empty: nothing is known
 	stalled bool   // somebody must act
 }
 
-// problem asks the Deployment and the version that is wanted first for what they could not create, and then each of its
-// Pods; the worst is told.
+// problem checks the Deployment and the wanted version for objects they could not create, then each Pod; it returns the
+// worst problem.
 func (s runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
 	if p := s.deploymentProblem(); p.text != "" {
 		return p
@@ -46,7 +45,7 @@ func (s runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
 	return found
 }
 
-// deploymentProblem returns why the Deployment makes no version of what it is asked for.
+// deploymentProblem returns why the Deployment creates no version.
 func (s runtimeState) deploymentProblem() problem {
 	d := &s.deployment
 	if d.Spec.Paused && d.Status.UpdatedReplicas < s.wantedReplicas() {
@@ -58,7 +57,7 @@ func (s runtimeState) deploymentProblem() problem {
 	return problem{}
 }
 
-// replicaSetProblem returns why the API server takes no Pod of the version.
+// replicaSetProblem returns why the API server rejects the version's Pods.
 func replicaSetProblem(set *appsv1.ReplicaSet) problem {
 	for _, c := range set.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
@@ -69,7 +68,7 @@ func replicaSetProblem(set *appsv1.ReplicaSet) problem {
 }
 
 func refusalProblem(reason, message, what string) problem {
-	// Before these words stands the name of an object that was never made.
+	// These words follow the name of an object that was never created.
 	_, why, ok := strings.Cut(message, " is forbidden: ")
 	if !ok {
 		why = message
@@ -89,7 +88,7 @@ func unscheduled(c corev1.PodCondition) problem {
 	return p
 }
 
-// podProblem returns why one Pod does not serve.
+// podProblem returns why one Pod is not ready.
 func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
@@ -113,8 +112,7 @@ func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 	return problem{}
 }
 
-// containerProblem follows the kubelet: waiting says why a container does not start, and the last run why it did not
-// last.
+// containerProblem follows the kubelet: waiting says why a container does not start, and the last state why it ended.
 func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
 	if c.Ready {
 		return problem{}
@@ -147,12 +145,11 @@ func lastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// kubeletExitCodes are the exit codes of a process that the kubelet stops: it ends well, by SIGKILL or by SIGTERM. Why
-// the kubelet did so, the status does not say.
+// kubeletExitCodes are the exit codes of a process that the kubelet stops: 0, SIGKILL or SIGTERM. The status does not
+// say why the kubelet stopped it.
 var kubeletExitCodes = []int32{0, 137, 143}
 
-// neverStarted are the reasons of a container whose process the runtime could not start: its message is the runtime's
-// own.
+// neverStarted are the reasons of a container that the runtime could not start: its message is the runtime's own.
 var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
 func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
@@ -178,8 +175,8 @@ func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.Contai
 	return out
 }
 
-// probeProblem returns the problem of a container that runs and does not answer as it should. That alone stalls
-// nothing: it may take its time, and the Deployment's deadline tells when that is too long.
+// probeProblem returns the problem of a running container whose probe fails. That alone is not stalled: it may need
+// time, and the Deployment's deadline decides when that is too long.
 func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.WebAppSpec) problem {
 	if c.Name != containerName || c.Ready || c.State.Running == nil {
 		return problem{}

@@ -52,7 +52,8 @@ const readLog = "; read its log: kubectl logs -n payments shop-1 -c app --previo
 
 const toldToStop = ", as if something asked it to stop: that is done when a liveness or startup probe fails"
 
-// Each row is the life of one Pod: of all its states the same must be told, or the status would change with each.
+// Each row is the history of one Pod: the text must be the same in all its states, or the status would change with
+// each.
 func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 	const log = "INFO  starting\nFATAL giving up after 3 attempts\n"
 	const pull = `rpc error: code = NotFound desc = failed to pull and unpack image "registry.example.com/shop:1.0.0": not found`

@@ -8,11 +8,11 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Requests where the spec has none: enough for a small service, and little enough to waste nothing.
+// Default requests: enough for a small service, and little waste.
 var defaultCPU, defaultMemory = resource.MustParse("100m"), resource.MustParse("256Mi")
 
-// resources fills in what the spec leaves out. Memory is limited to what is requested, for a node that runs out of it
-// kills somebody; CPU is not, for it can be shared.
+// resources fills in defaults. Memory is limited to the request, because a node that runs out of it kills processes;
+// CPU is not limited, because it can be shared.
 func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApplyConfiguration {
 	var requests, limits v1alpha1.WebAppQuantities
 	if spec != nil && spec.Requests != nil {
@@ -35,8 +35,7 @@ func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApply
 	return coreac.ResourceRequirements().WithRequests(rounded(request)).WithLimits(rounded(limit))
 }
 
-// rounded returns what the API server stores: it rounds up to thousandths, and would differ from what is declared for
-// ever.
+// rounded returns what the API server stores: it rounds up to thousandths, and the declaration would differ for ever.
 func rounded(list corev1.ResourceList) corev1.ResourceList {
 	for name, q := range list {
 		q = q.DeepCopy()

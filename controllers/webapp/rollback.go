@@ -13,9 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// rollBack does what the annotation asks, once: it sets spec.image and takes the annotation away, in one write and
-// under the version that was read. What cannot be done is told and taken away too, so that it does not happen much
-// later.
+// rollBack executes the rollback annotation once: it sets spec.image and removes the annotation, in one write at the
+// version that was read. An impossible rollback is reported and removed too, so that it does not happen much later.
 func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
 	wish, asked := app.Annotations[v1alpha1.AnnotationRollback]
 	if !asked {
@@ -40,7 +39,7 @@ func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *
 	return engine.Wait(v1alpha1.ReasonRollbackImpossible, 0, "%w", why)
 }
 
-// consumeRollback sets the image and takes the wish away.
+// consumeRollback sets the image and removes the annotation.
 func (rec Reconciler) consumeRollback(ctx context.Context, app *v1alpha1.WebApp, image string) error {
 	changed := app.DeepCopy()
 	delete(changed.Annotations, v1alpha1.AnnotationRollback)

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// finishRollout takes away what only Pods of before have used, once all of them are gone.
+// finishRollout removes what only older Pods used, once all of them are gone.
 func (r *reconciliation) finishRollout(ctx context.Context) (string, error) {
 	text, err := r.checkRollout(ctx)
 	if err == nil {
@@ -21,7 +21,7 @@ func (r *reconciliation) finishRollout(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// checkRollout returns nil when everything runs as asked, else why it does not.
+// checkRollout returns nil when everything runs as wanted, else why it does not.
 func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 	state, err := r.observe(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 	return "", engine.Wait(v1alpha1.ReasonRollingOut, watchFallback, "%s", text)
 }
 
-// progress returns how far the rollout is, in words.
+// progress returns the progress of the rollout as text.
 func (s runtimeState) progress() (string, bool) {
 	d, n := &s.deployment, s.wantedReplicas()
 	if d.Status.ObservedGeneration < d.Generation {
@@ -66,8 +66,8 @@ func (s runtimeState) progress() (string, bool) {
 	return "", true
 }
 
-// stuckCondition returns what the Deployment controller says of a rollout that makes no progress; nil if it does, or
-// if that controller has not yet observed this generation.
+// stuckCondition returns the Deployment controller's condition of a rollout without progress; nil if it makes progress,
+// or if that controller has not observed this generation.
 func (s runtimeState) stuckCondition() *appsv1.DeploymentCondition {
 	c := s.condition(appsv1.DeploymentProgressing)
 	if c == nil || c.Status != corev1.ConditionFalse || s.deployment.Status.ObservedGeneration < s.deployment.Generation {
@@ -85,8 +85,8 @@ func (s runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.Deplo
 	return nil
 }
 
-// report writes what runs into the status, however far the steps came. It speaks of what is there, not of what is
-// asked.
+// report writes what runs into the status, whatever step the pass reached. It describes the observed state, not the
+// wanted one.
 func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 	state, err := r.observe(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *reconciliation) setAvailable(state runtimeState, wanted int32, pass *en
 	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, v1alpha1.ReasonMinimumReplicasUnavailable, text)
 }
 
-// setProgressing says of a rollout what the step found, in the words of a Deployment.
+// setProgressing sets the condition Progressing from the step, with a Deployment's reasons.
 func (r *reconciliation) setProgressing(pass *engine.Pass) {
 	switch status, reason, text := pass.Condition(v1alpha1.StepRolledOut); {
 	case status == "": // as it was

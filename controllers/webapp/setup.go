@@ -22,8 +22,8 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// CachedObjects returns how the Kubernetes objects of WebApps are cached: the cache holds those that carry our label,
-// and of Pods and ReplicaSets no more than what is looked at.
+// CachedObjects returns how the Kubernetes objects of WebApps are cached: those with our label, and of Pods and
+// ReplicaSets only the used fields.
 func CachedObjects() map[client.Object]cache.ByObject {
 	ours := k8slabels.SelectorFromSet(k8slabels.Set{apply.Label: apply.LabelValue})
 	all := map[client.Object]cache.ByObject{
@@ -38,7 +38,7 @@ func CachedObjects() map[client.Object]cache.ByObject {
 	return all
 }
 
-// stripUnused keeps what webapp looks at.
+// stripUnused drops the fields that webapp does not use.
 func stripUnused(in any) (any, error) {
 	switch o := in.(type) {
 	case *corev1.Pod:
@@ -55,7 +55,7 @@ func stripUnused(in any) (any, error) {
 	return in, nil
 }
 
-// appKey returns the WebApp that a Pod or ReplicaSet says it runs for.
+// appKey returns the WebApp of a Pod or ReplicaSet, from its label.
 func appKey(obj client.Object) client.ObjectKey {
 	return client.ObjectKey{Namespace: obj.GetNamespace(), Name: obj.GetLabels()[v1alpha1.LabelWebApp]}
 }
@@ -72,7 +72,7 @@ type Options struct {
 	Engine engine.Options
 	// Bindable are the kinds that publish connection details, by name.
 	Bindable map[string]client.Object
-	// HostnamesOff returns why the cluster gives no hostnames; empty, it does.
+	// HostnamesOff returns why the cluster has no hostnames; empty if it has.
 	HostnamesOff func() string
 }
 
@@ -107,7 +107,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 	})
 }
 
-// boundIn looks up what WebApps may be bound to: every kind that publishes connection details.
+// boundIn reads what WebApps can be bound to: every kind that publishes connection details.
 func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
 	return func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
 		proto, ok := bindable[kind]
@@ -133,7 +133,8 @@ func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj eng
 	return found, nil
 }
 
-// givesRightsIn returns whether the Pods of an account's applications get rights by Portico.
+// givesRightsIn returns a function that reports whether Portico gives AWS rights to the Pods of an AWSProvider's
+// applications.
 func givesRightsIn(mgr ctrl.Manager) func(ctx context.Context, provider string) (bool, error) {
 	return func(ctx context.Context, name string) (bool, error) {
 		provider := &v1alpha1.AWSProvider{}

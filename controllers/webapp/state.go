@@ -22,14 +22,14 @@ const RevisionAnnotation = "deployment.kubernetes.io/revision"
 // Index finds the Pods and ReplicaSets of an app in the cache, by v1alpha1.LabelWebApp.
 const Index = "webapp"
 
-// runtimeState is what runs for an app, as the cache has it. It is only read.
+// runtimeState is what runs for an app, from the cache. It is read-only.
 type runtimeState struct {
 	deployment appsv1.Deployment // empty, if there is none
 	sets       []appsv1.ReplicaSet
 	pods       []corev1.Pod
 }
 
-// observe reads what runs. The versions are the newest first, the Pods the oldest.
+// observe reads what runs. Versions are sorted newest first, Pods oldest first.
 func (r *reconciliation) observe(ctx context.Context) (runtimeState, error) {
 	if r.observed != nil {
 		return *r.observed, nil
@@ -96,7 +96,7 @@ func revision(obj client.Object) int64 {
 	return n
 }
 
-// currentReplicaSet returns the version that the Deployment asks for; nil while its controller has not made it.
+// currentReplicaSet returns the version that the Deployment wants; nil until its controller has created it.
 func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
 	d := &s.deployment
 	if len(s.sets) == 0 || d.Status.ObservedGeneration < d.Generation || revision(d) != revision(&s.sets[0]) {
@@ -105,7 +105,7 @@ func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
 	return &s.sets[0]
 }
 
-// podsOf returns the Pods of a version that are not about to go, and not over: one that was evicted has been replaced.
+// podsOf returns the Pods of a version that are neither being deleted nor finished: an evicted one has been replaced.
 func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	var all []corev1.Pod
 	for i := range s.pods {
@@ -116,7 +116,7 @@ func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	return all
 }
 
-// servingImage returns the image of the newest version with a Pod that serves.
+// servingImage returns the image of the newest version with a ready Pod.
 func (s runtimeState) servingImage() string {
 	for i := range s.sets {
 		if s.sets[i].Status.AvailableReplicas > 0 {
@@ -126,8 +126,8 @@ func (s runtimeState) servingImage() string {
 	return ""
 }
 
-// revisions returns the history. A version that is not numbered yet is left out. before is what was known of it: the
-// cluster does not remember which versions served.
+// revisions returns the history. A version without a number is omitted. before is the previous history: the cluster
+// does not remember which versions served.
 func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.WebAppRevision {
 	var all []v1alpha1.WebAppRevision
 	for i := range s.sets {
@@ -145,8 +145,8 @@ func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.Web
 	return all
 }
 
-// neverSeen reports whether no Pod of a version has been seen to serve. A version that goes back gets another number
-// and keeps its ReplicaSet. Only the newest one can be new to us: of older ones that we do not know, nothing is said.
+// neverSeen reports whether no Pod of a version has been seen ready. A rollback gives a version another number and
+// keeps its ReplicaSet. Only the newest can be new to us; for older unknown versions the result is false.
 func neverSeen(r v1alpha1.WebAppRevision, before []v1alpha1.WebAppRevision, newest bool) bool {
 	i := slices.IndexFunc(before, func(b v1alpha1.WebAppRevision) bool { return b.Image == r.Image && b.Created.Equal(&r.Created) })
 	if i < 0 {

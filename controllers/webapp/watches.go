@@ -24,7 +24,7 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// routesIn returns what web apps need of hostnames.
+// routesIn returns the cluster's support for hostnames.
 func routesIn(mgr ctrl.Manager, off func() string) Routes {
 	return Routes{
 		DisabledReason: off,
@@ -37,10 +37,10 @@ func routesIn(mgr ctrl.Manager, off func() string) Routes {
 	}
 }
 
-// closings are the reasons of a hostname that takes no route.
+// closings are the reasons of a hostname that accepts no routes.
 var closings = []string{v1alpha1.ReasonOverBudget, v1alpha1.ReasonRouteUnsupported, v1alpha1.ReasonRouteSuspected}
 
-// closedBy returns for what reason the hostname takes no route, and why; empty while it takes routes.
+// closedBy returns the reason why the hostname accepts no routes, and the explanation; empty while it accepts them.
 func closedBy(r *v1alpha1.GatewayHostnameRequest) (reason, message string) {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepListenerAttached)
 	if c == nil || c.Status != metav1.ConditionFalse || !slices.Contains(closings, c.Reason) {
@@ -49,7 +49,7 @@ func closedBy(r *v1alpha1.GatewayHostnameRequest) (reason, message string) {
 	return c.Reason, c.Message
 }
 
-// hostnameChanged lets pass what a web app may wait for.
+// hostnameChanged passes changes that a WebApp may wait for.
 func hostnameChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
 		before, _ := closedBy(was)
@@ -59,7 +59,7 @@ func hostnameChanged() predicate.Predicate {
 	})
 }
 
-// WatchRoutes wakes web apps when their routes change; it is called once the cluster has routes.
+// WatchRoutes enqueues WebApps when their routes change; it is called once the cluster has routes.
 func WatchRoutes(mgr ctrl.Manager, apps controller.Controller) error {
 	owner := handler.TypedEnqueueRequestForOwner[*gatewayv1.HTTPRoute](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.WebApp{}, handler.OnlyControllerOwner())
 	moved := predicate.TypedFuncs[*gatewayv1.HTTPRoute]{
@@ -82,7 +82,7 @@ func podStatusChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *corev1.Pod) bool { return !equality.Semantic.DeepEqual(was.Status, is.Status) })
 }
 
-// bindingChanged lets pass what a WebApp may wait for.
+// bindingChanged passes changes that a WebApp may wait for.
 func bindingChanged() predicate.Predicate {
 	return watch.Changed(func(was, is external.Object) bool {
 		_, before := was.AWS()
@@ -92,14 +92,14 @@ func bindingChanged() predicate.Predicate {
 	})
 }
 
-// rightsChanged lets pass what a WebApp may wait for of its AccessBinding, and what somebody else did to it.
+// rightsChanged passes changes of the AccessBinding that a WebApp may wait for, and foreign changes.
 func rightsChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.AccessBinding) bool {
 		return !equality.Semantic.DeepEqual(was.Status, is.Status) || was.GetGeneration() != is.GetGeneration() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }
 
-// userChanged lets pass what a WebApp may wait for of its users in databases, and what somebody else did to them.
+// userChanged passes changes of database users that a WebApp may wait for, and foreign changes.
 func userChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.DatabaseUser) bool {
 		return was.Status.Ready != is.Status.Ready || !equality.Semantic.DeepEqual(was.Status.Binding, is.Status.Binding) ||
@@ -108,14 +108,14 @@ func userChanged() predicate.Predicate {
 	})
 }
 
-// identityChanged lets pass an AWSProvider that gives Pods rights in another way than before.
+// identityChanged passes an AWSProvider that gives Pods rights in a different way.
 func identityChanged() predicate.Predicate {
 	return predicate.And(watch.UpdatesOnly(), watch.Changed(func(was, is *v1alpha1.AWSProvider) bool {
 		return was.Spec.WorkloadIdentity.GivesRights() != is.Spec.WorkloadIdentity.GivesRights()
 	}))
 }
 
-// everywhere chooses the objects of all namespaces.
+// everywhere selects the objects of all namespaces.
 func everywhere(client.Object) client.ListOption { return &client.ListOptions{} }
 
 // isBound reports whether a WebApp is bound to anything.

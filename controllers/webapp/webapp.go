@@ -1,4 +1,4 @@
-// Package webapp keeps what runs for a WebApp: a list of named steps over Kubernetes objects that the WebApp owns.
+// Package webapp reconciles WebApps: a list of named steps over Kubernetes objects that the WebApp owns.
 package webapp
 
 import (
@@ -35,7 +35,7 @@ type BoundResource struct {
 	Object  client.Object // of the resource's kind
 }
 
-// Reconciler runs WebApps. It implements engine.KindReconciler.
+// Reconciler reconciles WebApps. It implements engine.KindReconciler.
 type Reconciler struct {
 	Applier apply.Applier
 	// Bound looks up a resource in the cache.
@@ -63,7 +63,7 @@ type reconciliation struct {
 	address      Address // at which it is exposed
 	http         gatewayv1.HTTPRoute
 	observed     *runtimeState
-	refused      error // what the guardrails have against the image
+	refused      error // why the guardrails refuse the image
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -79,7 +79,7 @@ func (rec Reconciler) Reconcile(ctx context.Context, app *v1alpha1.WebApp, pass 
 	if err := cmp.Or(r.checkGuardrails(ctx), r.readRights(ctx)); err != nil {
 		return err
 	}
-	r.bindingsSay, r.bindingsFail = r.ensureBindings(ctx, pass) // first of all: rights are taken away whatever is waited for
+	r.bindingsSay, r.bindingsFail = r.ensureBindings(ctx, pass) // first: rights are removed whatever is waited for
 	outcome := cmp.Or(r.steps().Reconcile(ctx, app, pass), r.refused)
 	if err := r.report(ctx, pass); err != nil && outcome == nil {
 		return err

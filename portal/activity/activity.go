@@ -1,8 +1,8 @@
-// Package activity tells a team what people and tools did through the portal: as Events of Kubernetes about the
-// objects, which everybody sees who may list events there, in the portal as with kubectl describe, for as long as the
+// Package activity shows a team what users and tools did through the portal: as Kubernetes Events about the objects,
+// visible to everybody with the right to list events there, in the portal as with kubectl describe, for as long as the
 // cluster keeps Events.
 //
-// It is no audit log: it is bounded, it may miss something, and it does not tell what was refused. Events have no
+// It is no audit log: it is bounded, it can miss something, and it does not record refused requests. Events have no
 // values of fields.
 package activity
 
@@ -13,15 +13,16 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Controller is what these Events name as their reportingController. The policy portico-activity lets nobody but the
-// portal write such ones, and the portal no others.
+// Controller is the reportingController of these Events. The policy portico-activity allows only the portal to write
+// such Events, and the portal no others.
 const Controller = "portico.dev/portal"
 
-// The annotations of these Events, which say who did it.
+// The annotations of these Events with the user.
 const (
 	// AnnotationActor is the username, as RBAC has it.
 	AnnotationActor = "portico.dev/actor"
-	// AnnotationActorName is what the identity provider calls the user, who may have chosen it. It is for people.
+	// AnnotationActorName is the user's display name at the identity provider, which the user may have chosen. It is
+	// for display only.
 	AnnotationActorName = "portico.dev/actor-name"
 )
 
@@ -40,10 +41,10 @@ const (
 	LogsRead          = "LogsRead"
 )
 
-// Deed is one thing that was done: its reason, and words that go after who did it. It has no values of fields.
+// Deed is one action: its reason, and the text that follows the user's name. It has no values of fields.
 type Deed struct{ Reason, Words string }
 
-// Object is what somebody did something to.
+// Object is the object of an action.
 type Object struct {
 	APIVersion, Kind, Namespace, Name string
 	UID                               types.UID
@@ -54,7 +55,7 @@ func ObjectOf(obj *unstructured.Unstructured) Object {
 	return Object{APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 }
 
-// entry is what is told by one Event, as often as it happens.
+// entry identifies the actions that share one Event.
 type entry struct {
 	actor, actorName string
 	object           Object

@@ -12,17 +12,16 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Requests returns what creating is called.
+// Requests returns the Deed of a create.
 func Requests() []Deed { return []Deed{{Created, "requested it"}} }
 
-// Deletes returns what deleting is called.
+// Deletes returns the Deed of a delete.
 func Deletes() []Deed { return []Deed{{Deleted, "deleted it"}} }
 
-// ReadsLog returns what reading the log of a Pod is called.
+// ReadsLog returns the Deed of reading a Pod's log.
 func ReadsLog(pod string) []Deed { return []Deed{{LogsRead, "read the log of Pod " + pod}} }
 
-// Changes returns what became another than it was in what users write of an object, the first of two versions being the
-// older.
+// Changes returns the Deeds of the changes that users made between two versions of an object, the older one first.
 func Changes(was, is *unstructured.Unstructured) []Deed {
 	if was == nil || is == nil {
 		return nil
@@ -51,7 +50,7 @@ func value(annotations map[string]string, key string) any {
 	return nil
 }
 
-// Patches returns what a merge patch changes.
+// Patches returns the Deeds of a merge patch.
 func Patches(patch map[string]any) []Deed {
 	var parts []string
 	if spec, ok := patch["spec"].(map[string]any); ok {
@@ -77,8 +76,8 @@ func Patches(patch map[string]any) []Deed {
 	return deeds(parts, notes)
 }
 
-// part names what a path is of: the field of the spec, labels or annotations. Names below that are users' own, and may
-// say anything.
+// part returns the part of a path: the field of spec, labels or annotations. Deeper names are users' own, and can
+// contain anything.
 func part(path []string) string {
 	switch {
 	case len(path) > 1 && path[0] == "metadata":
@@ -89,7 +88,7 @@ func part(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// asks are annotations by which people ask for something; the value of one that is removed is nil.
+// asks are annotations that request actions; the value of a removed one is nil.
 var asks = map[string]func(value any) Deed{
 	v1alpha1.AnnotationKeep:                 always(Kept, "asked to keep it"),
 	v1alpha1.AnnotationRestartRequestedAt:   always(Restarted, "restarted it"),
@@ -108,7 +107,7 @@ func always(reason, words string) func(any) Deed {
 	return func(any) Deed { return Deed{reason, words} }
 }
 
-// deeds returns what was done by changes of parts, and of annotations by key.
+// deeds returns the Deeds of changed parts, and of annotations by key.
 func deeds(parts []string, notes map[string]any) []Deed {
 	var out []Deed
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "annotations" })
@@ -126,7 +125,7 @@ func deeds(parts []string, notes map[string]any) []Deed {
 	return out
 }
 
-// maxParts is how many parts are named.
+// maxParts is the maximum number of named parts.
 const maxParts = 8
 
 // list joins parts in words.

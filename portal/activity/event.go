@@ -15,15 +15,15 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// What Kubernetes takes of an Event, with room to spare.
+// Kubernetes' limits of an Event, with a margin.
 const (
-	longestName  = 100 // of a person, in characters
+	longestName  = 100 // of a user, in characters
 	longestUser  = 253
 	longestWords = 400
-	longestOf    = 200 // of the object's name, as the beginning of the Event's
+	longestOf    = 200 // of the object's name, as the prefix of the Event's
 )
 
-// Namespace returns where the Events about objects of a namespace are; "" is that of what belongs to none.
+// Namespace returns the namespace of the Events about objects of a namespace; "" is for cluster-scoped objects.
 func Namespace(of string) string { return cmp.Or(of, metav1.NamespaceDefault) }
 
 // event returns what is written when something happens for the first time.
@@ -45,7 +45,7 @@ func (e entry) event(at time.Time, instance string) *eventsv1.Event {
 	}
 }
 
-// note says who did what. A name that people may choose never stands in the place of the username.
+// note returns who did what. A display name never replaces the username.
 func (e entry) note() string {
 	who := cut(podlogs.CleanLine(e.actor), longestUser)
 	if e.actorName != "" {
@@ -54,13 +54,13 @@ func (e entry) note() string {
 	return who + " " + cut(e.deed.Words, longestWords) + "."
 }
 
-// nameOf returns what the identity provider calls the user, on one line. The e-mail address is not for everybody who
-// may list events.
+// nameOf returns the user's display name, on one line. The e-mail address is not included, because everybody with the
+// right to list events would see it.
 func nameOf(id auth.Identity) string {
 	return strings.TrimSpace(cut(podlogs.CleanLine(id.Name), longestName))
 }
 
-// again returns the patch for something that has happened before.
+// again returns the patch that counts another occurrence.
 func again(count int32, at time.Time) ([]byte, error) {
 	return json.Marshal(map[string]any{"series": eventsv1.EventSeries{Count: count, LastObservedTime: metav1.NewMicroTime(at)}})
 }

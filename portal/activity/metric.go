@@ -6,7 +6,7 @@ import (
 	"github.com/portico-platform/portico/api/metric"
 )
 
-// What becomes of what is noted.
+// Outcomes of recorded actions.
 const (
 	written = "written"
 	failed  = "failed"
@@ -21,5 +21,5 @@ var told = metric.Counter(metric.Info{
 
 func count(outcome string) { told.WithLabelValues(outcome).Inc() }
 
-// Metrics returns what a Recorder counts, to be registered once.
+// Metrics returns the metrics of a Recorder, to be registered once.
 func Metrics() prometheus.Collector { return told }

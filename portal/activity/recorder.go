@@ -18,17 +18,17 @@ import (
 	"github.com/portico-platform/portico/portal/limit"
 )
 
-// What is told at most: an Event is kept for an hour or so by a store that everything else in the cluster shares.
+// Limits: Events are kept for an hour or so in a store that the whole cluster shares.
 const (
-	// userRate and userBurst are of each user, in each replica: a whole folder of files can be applied at once.
+	// userRate and userBurst limit each user, in each replica: a whole folder of files can be applied at once.
 	userRate, userBurst = 1, 200
-	// maxEntries is how many Events about one object each user causes in a seriesRest.
+	// maxEntries bounds the Events about one object that each user causes in a seriesRest.
 	maxEntries = 20
-	// seriesRest is after how long the same is told by a new Event, and not by counting on.
+	// seriesRest is after how long without an occurrence a new Event is written instead of a higher count.
 	seriesRest = 10 * time.Minute
-	// oneLook is for how long reading a log again is the same look: a page reads it, and then follows it.
+	// oneLook is how long repeated reads of a log count as one: a page reads it, and then follows it.
 	oneLook = time.Minute
-	// FlushEvery is how often a count is written that went on.
+	// FlushEvery is the interval of writing higher counts.
 	FlushEvery = 10 * time.Second
 	maxQueue   = 1000
 	maxSeries  = 10_000
@@ -37,8 +37,7 @@ const (
 	lastWrites   = 2 * time.Second
 )
 
-// Recorder writes Events in the background: nobody waits for them, and nothing fails for want of them. nil records
-// nothing.
+// Recorder writes Events in the background: no request waits for them, or fails because of them. nil records nothing.
 type Recorder struct {
 	events   eventsclient.EventsGetter
 	instance string
@@ -46,7 +45,7 @@ type Recorder struct {
 	clock    clock.PassiveClock
 	log      *slog.Logger
 	queue    chan entry
-	// Of Run alone.
+	// Used by Run only.
 	series map[entry]*series
 	each   map[about]int // of the series, by user and object
 	away   bool          // the last write failed
@@ -58,7 +57,7 @@ type about struct {
 	object Object
 }
 
-// series is what happened again and again.
+// series is a repeated action.
 type series struct {
 	namespace, name string
 	count, written  int32
@@ -67,7 +66,7 @@ type series struct {
 
 // New returns a Recorder that writes with the portal's own identity. Run starts it.
 func New(events eventsclient.EventsGetter, c clock.PassiveClock, log *slog.Logger) *Recorder {
-	host, _ := os.Hostname() // it is for people, and may be empty
+	host, _ := os.Hostname() // for display only, can be empty
 	return &Recorder{
 		events: events, instance: cut("portico-portal-"+host, 128), limiter: limit.New(limit.Rate{PerSecond: userRate, Burst: userBurst}, c),
 		clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), queue: make(chan entry, maxQueue),
@@ -75,7 +74,7 @@ func New(events eventsclient.EventsGetter, c clock.PassiveClock, log *slog.Logge
 	}
 }
 
-// Note has it told that id did something to an object. It never waits: what is too much is left out, and counted.
+// Note records that id did something to an object. It never blocks: excess actions are dropped, and counted.
 func (r *Recorder) Note(id auth.Identity, o Object, deeds []Deed) {
 	if r == nil || o.UID == "" {
 		return
@@ -93,7 +92,7 @@ func (r *Recorder) Note(id auth.Identity, o Object, deeds []Deed) {
 	}
 }
 
-// Run writes what is noted until ctx ends, and then what is left. It writes counts that went on at each tick.
+// Run writes recorded actions until ctx ends, and then the remaining ones. It writes higher counts at each tick.
 func (r *Recorder) Run(ctx context.Context, ticks <-chan time.Time) {
 	for {
 		select {
@@ -113,7 +112,7 @@ func (r *Recorder) Run(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// tell writes what happened, or counts it if it has happened lately.
+// tell writes an Event, or counts the action if there is a recent one.
 func (r *Recorder) tell(ctx context.Context, e entry) {
 	now := r.clock.Now()
 	if s := r.series[e]; s != nil && now.Sub(s.last) < seriesRest {
@@ -142,12 +141,12 @@ func (r *Recorder) tell(ctx context.Context, e entry) {
 
 func (e entry) about() about { return about{e.actor, e.object} }
 
-// flush writes the counts that went on, and forgets what has not happened for a while.
+// flush writes higher counts, and drops series without recent occurrences.
 func (r *Recorder) flush(ctx context.Context) {
 	now := r.clock.Now()
 	for e, s := range r.series {
 		if s.count > s.written && ctx.Err() == nil && !r.countOn(ctx, s) {
-			r.forget(e) // what comes next is told by a new Event
+			r.forget(e) // the next occurrence gets a new Event
 		}
 		if now.Sub(s.last) >= seriesRest {
 			r.forget(e)
@@ -155,7 +154,7 @@ func (r *Recorder) flush(ctx context.Context) {
 	}
 }
 
-// countOn writes the count of a series, and reports whether that went well.
+// countOn writes the count of a series, and reports whether that succeeded.
 func (r *Recorder) countOn(ctx context.Context, s *series) bool {
 	body, err := again(s.count, s.last)
 	if err == nil {
@@ -183,8 +182,8 @@ func (r *Recorder) forget(e entry) {
 	}
 }
 
-// failed says so once, until it works again. A namespace that is being deleted takes no Events: nobody would look for
-// them.
+// failed logs the first failure until a write succeeds. A namespace that is being deleted accepts no Events, which is
+// not logged.
 func (r *Recorder) failed(err error) {
 	count(failed)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err) {

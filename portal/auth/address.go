@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Address notes from which address a request comes, if the proxies in front of the portal are known: theirs is the last
-// word of X-Forwarded-For that is not of one of them. Without proxies nothing is noted, for all may seem to come from
-// one. It must see the header before StripHeaders.
+// Address records the client's address of a request, if the proxies in front of the portal are configured: the last
+// address in X-Forwarded-For that is not one of theirs. Without proxies nothing is recorded, since all requests may
+// come from one address. It must see the header before StripHeaders.
 func Address(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if len(proxies) == 0 {
@@ -23,18 +23,18 @@ func Address(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	}
 }
 
-// AddressOf returns the client's address as rate limits count it: an IPv4 address, or the network of an IPv6 client,
-// because one client has more IPv6 addresses than could be counted. It returns "" if the address is not known.
+// AddressOf returns the client's address for rate limits: an IPv4 address, or the network of an IPv6 client, because
+// one client has more IPv6 addresses than can be counted. It returns "" if the address is not known.
 func AddressOf(ctx context.Context) string {
 	address, _ := ctx.Value(addressKey).(string)
 	return address
 }
 
-// ipv6Client is how much of an IPv6 address is a client's network.
+// ipv6Client is the prefix length of an IPv6 client's network.
 const ipv6Client = 64
 
-// client goes back from the connection through the proxies that are trusted, to the first address that is not one of
-// them. What cannot be read was not written by a proxy of ours: the one that passed it on is the client then.
+// client goes back from the connection through the trusted proxies to the first other address. An address that does not
+// parse was not written by a trusted proxy: the client is then the one that passed it on.
 func client(r *http.Request, proxies []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -54,7 +54,7 @@ func client(r *http.Request, proxies []netip.Prefix) string {
 	}
 	at = at.Unmap().WithZone("")
 	if at.Is6() {
-		network, _ := at.Prefix(ipv6Client) // it is shorter than an address
+		network, _ := at.Prefix(ipv6Client) // never fails: it is shorter than an address
 		return network.String()
 	}
 	return at.String()

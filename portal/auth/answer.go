@@ -13,24 +13,23 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// maxAnswer bounds what is told of the provider's words.
+// maxAnswer bounds the provider's text in errors.
 const maxAnswer = identity.Longest
 
-// AnswerError is what the identity provider answered in place of what it was asked for. Where it may be another answer
-// in a moment, a *ProviderError is around it.
+// AnswerError is an error response of the identity provider. If a retry may succeed, a *ProviderError wraps it.
 type AnswerError struct {
 	Doing  string
-	Status int    // of HTTP; 0 if the browser brought the answer
-	Code   string // as in OAuth 2.0: invalid_scope; "" if it sent none
-	Detail string // the provider's words, "" if it sent none
-	Advice string // what to do about it, if that is known: then no other try has another answer
+	Status int    // of HTTP; 0 if the browser brought the response
+	Code   string // of OAuth 2.0, such as invalid_scope; "" if there is none
+	Detail string // the provider's text, "" if there is none
+	Advice string // what to do about it, if known: then a retry cannot succeed
 }
 
 func (e *AnswerError) Error() string {
 	return e.Doing + ": the identity provider answered " + e.said()
 }
 
-// said returns the answer in the provider's own words.
+// said returns the provider's code and text.
 func (e *AnswerError) said() string {
 	var words []string
 	switch {
@@ -53,7 +52,7 @@ func (e *AnswerError) detail() string {
 	return fmt.Sprintf("It answered %s. %s", e.said(), e.advice())
 }
 
-// advice returns what the reader of the error page can do about the answer.
+// advice returns what the reader of the error page can do.
 func (e *AnswerError) advice() string {
 	switch {
 	case e.Advice != "":
@@ -68,7 +67,7 @@ func (e *AnswerError) advice() string {
 	return "Try again, or ask the people who run it."
 }
 
-// advices are those that an answer's code tells.
+// advices are the advice by error code.
 var advices = map[string]string{
 	"access_denied": "If you cancelled there, sign in again. Else ask the people who run it to let you in.",
 	"invalid_scope": "Ask the portal's admins to ask for other scopes: --oidc-scopes.",
@@ -84,8 +83,8 @@ var advices = map[string]string{
 	"account_selection_required": "Sign in again, and choose your account there.",
 }
 
-// requestAdvice returns what can be done about a request that the provider does not take. Which part of it is wrong
-// only its words can tell.
+// requestAdvice returns the advice for a request that the provider refuses as invalid. Only the provider's text says
+// which part of it is wrong.
 func (e *AnswerError) requestAdvice() string {
 	words := strings.ToLower(e.Detail)
 	switch {
@@ -102,7 +101,7 @@ func (e *AnswerError) requestAdvice() string {
 		"signing in asks for: the redirect URI first, then the scopes."
 }
 
-// passing reports whether the answer says that it may be another in a moment.
+// passing reports whether a retry may succeed.
 func (e *AnswerError) passing() bool {
 	if e.Advice != "" {
 		return false
@@ -124,7 +123,7 @@ func (e *AnswerError) status() int {
 	return http.StatusBadGateway
 }
 
-// answered makes an error of an answer over HTTP.
+// answered returns the error for an HTTP response.
 func answered(e *AnswerError) error {
 	if e.passing() {
 		return &ProviderError{Doing: e.Doing, Cause: e}
@@ -132,7 +131,7 @@ func answered(e *AnswerError) error {
 	return e
 }
 
-// asking wraps an error of a request to the token endpoint; doing says what was tried. Of the provider's answer it
+// asking wraps an error of a request to the token endpoint; doing says what was tried. Of the provider's response it
 // keeps only the error's code and description, with the given secrets hidden.
 func asking(doing string, err error, secrets ...string) error {
 	hide := func(s string) string {
@@ -154,5 +153,5 @@ func asking(doing string, err error, secrets ...string) error {
 	return answered(&AnswerError{Doing: doing, Detail: hide(err.Error())})
 }
 
-// clean makes s fit for a page and for a line of a log.
+// clean makes s safe for a page and for a log line.
 func clean(s string) string { return identity.Clean(s) }

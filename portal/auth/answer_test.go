@@ -12,26 +12,26 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// logged makes the site's log readable.
+// logged makes the site write its log to the returned buffer.
 func (s *site) logged() *bytes.Buffer {
 	var out bytes.Buffer
 	s.log = slog.New(slog.NewTextHandler(&out, nil))
 	return &out
 }
 
-// answers makes the token endpoint answer so.
+// answers sets the token endpoint's response.
 func (s *site) answers(status int, answer map[string]any) {
 	s.issuer.Refusal = func(string) (int, map[string]any) { return status, answer }
 }
 
-// TestTheProvidersAnswerIsTold: what it says when the browser comes back, and at its token endpoint. Keycloak said the
-// third to a user without its role offline_access; AADSTS are Entra's.
+// TestTheProvidersAnswerIsTold: errors from the browser's redirect and from the token endpoint are shown. The third is
+// Keycloak's for a user without its role offline_access; AADSTS are Entra's.
 func TestTheProvidersAnswerIsTold(t *testing.T) {
 	for _, c := range []struct {
 		reason  string
-		browser url.Values     // what the browser brings
-		status  int            // else what the token endpoint answers
-		answer  map[string]any // with this
+		browser url.Values     // parameters of the browser's redirect
+		status  int            // else the token endpoint's response
+		answer  map[string]any // its body
 		says    string
 		advises string
 		code    int
@@ -123,7 +123,7 @@ func TestAProviderThatIsNotThereDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestSettingsThatAreNoneAreToldApart from an absence: somebody answers, and says something else.
+// TestSettingsThatAreNoneAreToldApart from an outage: a server answers, with something else.
 func TestSettingsThatAreNoneAreToldApart(t *testing.T) {
 	for says, change := range map[string]func(s *site){
 		"did not match the issuer URL returned": func(s *site) { s.issuer.Settings = map[string]any{"issuer": "https://other.example"} },
@@ -143,7 +143,7 @@ func TestSettingsThatAreNoneAreToldApart(t *testing.T) {
 	}
 }
 
-// TestARenewalThatIsRefusedSaysWhyInTheLog, and the one that fails for now ends nothing.
+// TestARenewalThatIsRefusedSaysWhyInTheLog, and a temporary failure ends nothing.
 func TestARenewalThatIsRefusedSaysWhyInTheLog(t *testing.T) {
 	s, cookies := signedIn(t)
 	log := s.logged()
@@ -185,7 +185,7 @@ func TestARefreshThatIsRefusedForNowIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestWhatNoOtherTryCanMendIsNotTriedAgain: settings that do not fit need somebody who changes them.
+// TestWhatNoOtherTryCanMendIsNotTriedAgain: wrong settings must be changed by an admin.
 func TestWhatNoOtherTryCanMendIsNotTriedAgain(t *testing.T) {
 	for what, c := range map[string]struct {
 		settings map[string]any
@@ -208,11 +208,11 @@ func TestWhatNoOtherTryCanMendIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// TestAnAddressAsAUsernameMustBeVerified, and the page says who does not say so.
+// TestAnAddressAsAUsernameMustBeVerified, and the page says who does not verify it.
 func TestAnAddressAsAUsernameMustBeVerified(t *testing.T) {
 	for _, c := range []struct {
 		said any
-		says string // "" is let in
+		says string // "": accepted
 	}{
 		{true, ""}, {"true", ""}, {nil, "does not say whether"}, {false, "Verify it"}, {"false", "Verify it"}, {7, "Verify it"},
 	} {

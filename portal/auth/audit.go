@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// Outcome is how something ended that a caller tried.
+// Outcome is how a caller's attempt ended.
 type Outcome string
 
 // The outcomes.
 const (
 	Done      Outcome = "done"
 	Forbidden Outcome = "forbidden" // the caller lacks the right
-	Refused   Outcome = "refused"   // it is not valid, exists already, exceeds a quota
-	Conflict  Outcome = "conflict"  // somebody else was faster
-	Failed    Outcome = "failed"    // Kubernetes, or the identity provider, could not be asked
+	Refused   Outcome = "refused"   // invalid, exists already, exceeds a quota
+	Conflict  Outcome = "conflict"  // somebody else wrote first
+	Failed    Outcome = "failed"    // Kubernetes or the identity provider could not be reached
 )
 
-// Write is what was done, or tried, to one object as the caller. It has no content of the object.
+// Write is one write to an object, done or tried as the caller. It contains no content of the object.
 type Write struct {
 	Verb      string
 	Resource  string
@@ -31,33 +31,33 @@ type Write struct {
 	AuditID   string // of the request that decided it, see line
 }
 
-// Denial is what the caller asked for and lacks the right to.
+// Denial is a request for which the caller has no right.
 type Denial struct {
 	Verb      string
 	Resource  string
 	Namespace string
 	Name      string
-	Reason    string // in a word
+	Reason    string // as one word
 	AuditID   string // of the request that decided it, see line
 }
 
-// What one request's record keeps at most.
+// Limits of one request's record.
 const (
 	maxWrites  = 100
 	maxDenials = 10
 )
 
-// notes are those of one request, in their order.
+// notes are the writes and denials of one request, in order.
 type notes struct {
 	mu      sync.Mutex
-	attempt *Write // what it is about, if it comes to it
+	attempt *Write // what the request is going to write, if it gets that far
 	writes  []Write
 	denials []Denial
-	noLog   bool // that a log could not be read was told
+	noLog   bool // a failed read of a log has been recorded
 }
 
-// Attempt puts on the record of the request what it is about to do. If it is refused before that is noted by NoteWrite,
-// the log says so; the status of the answer tells its outcome.
+// Attempt records what the request is about to write. If the request is refused before NoteWrite, the log has the
+// attempt with the outcome that the response's status implies.
 func Attempt(ctx context.Context, w Write) {
 	if rec := recordOf(ctx); rec != nil {
 		rec.notes.mu.Lock()
@@ -66,7 +66,7 @@ func Attempt(ctx context.Context, w Write) {
 	}
 }
 
-// NoteWrite puts w on the record of the request, which is logged when the request ends.
+// NoteWrite adds w to the record of the request, which is logged when the request ends.
 func NoteWrite(ctx context.Context, w Write) {
 	rec := recordOf(ctx)
 	if rec == nil {
@@ -79,9 +79,8 @@ func NoteWrite(ctx context.Context, w Write) {
 	}
 }
 
-// NoteDenied puts d on the record of the request, which is logged when the request ends: once, however often it is
-// noted. It is for what the request itself came to nothing for, and not for each right that merely decides what a page
-// shows.
+// NoteDenied adds d to the record of the request, which is logged when the request ends; duplicates are logged once. It
+// is for the denial that made the request fail, and not for rights that only decide what a page shows.
 func NoteDenied(ctx context.Context, d Denial) {
 	rec := recordOf(ctx)
 	if rec == nil {
@@ -100,13 +99,13 @@ func (d Denial) same(other Denial) bool {
 	return d == other
 }
 
-// of reports whether the denial is why w is forbidden.
+// of reports whether the denial is the reason why w is forbidden.
 func (d Denial) of(w Write) bool {
 	return w.Outcome == Forbidden && d.Namespace == w.Namespace
 }
 
 // done returns the writes of the request or, if it made none and failed, the attempt with the outcome that status
-// tells.
+// implies.
 func (n *notes) done(status int) []Write {
 	if len(n.writes) > 0 || n.attempt == nil || status < http.StatusBadRequest {
 		return n.writes
@@ -128,8 +127,8 @@ func (n *notes) done(status int) []Write {
 	return []Write{w}
 }
 
-// audit logs a line for each write, and for each denial that is not why a write was forbidden. status is that of the
-// answer.
+// audit logs a line for each write, and for each denial that is not the reason of a forbidden write. status is the
+// response's.
 func (rec *record) audit(ctx context.Context, status int) {
 	rec.notes.mu.Lock()
 	defer rec.notes.mu.Unlock()

@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// line is one line of the audit log, whatever it tells of; docs/audit.md lists the fields. It has no content of what it
-// is about.
+// line is one line of the audit log; docs/audit.md lists the fields. It contains no content of the object.
 type line struct {
 	event                           string // the message: write, denied, log-read, log-read-ended, sign-in, sign-out
 	verb, resource, namespace, name string
-	more                            []slog.Attr // that only lines of this event have
+	more                            []slog.Attr // attributes of this event only
 	outcome                         Outcome
 	denied                          bool
-	reason                          string // in a word; "" where the outcome says all
-	// auditID is by what the API server's own audit log has the request that decided; of several that were sent for one
-	// write, the last. "" if the API server was not asked.
+	reason                          string // as one word; "" if the outcome says everything
+	// auditID is the ID in the API server's audit log of the request that decided; of several that were sent for one
+	// write, the last. "" if no request was sent.
 	auditID string
 }
 
-// longestName is that of an object; what a caller made up may be longer.
+// longestName is the length limit of object names; a name from a request can be longer.
 const longestName = 253
 
 // recordOf returns the record of the request, nil outside one.
@@ -51,8 +50,8 @@ func (rec *record) tell(ctx context.Context, l line) {
 	rec.log.LogAttrs(ctx, slog.LevelInfo, l.event, append(all, known(rec.actor)...)...)
 }
 
-// known returns the names by which people know the user, for the log only. Rights go by the username: a provider may
-// let anybody choose these names.
+// known returns the user's display names, for the log only. Rights depend on the username: a provider may let users
+// choose these names.
 func known(id Identity) (out []slog.Attr) {
 	if id.ServiceAccount {
 		return nil
@@ -68,16 +67,16 @@ func known(id Identity) (out []slog.Attr) {
 
 func short(name string) string { return name[:min(len(name), longestName)] }
 
-// LogRead is a look at the log of a container, as the caller.
+// LogRead is a read of a container's log, as the caller.
 type LogRead struct {
 	Namespace, Pod, Container string
-	Follow                    bool // it goes on while the container runs
+	Follow                    bool // until the container ends
 	Outcome                   Outcome
 	AuditID                   string // see line
 }
 
-// NoteLogRead logs that a log is read, when that begins, or why it is not: of a request that waits for a log, once.
-// Whoever follows one calls the function that is returned at the end, which logs how long it took.
+// NoteLogRead logs that reading a log begins, or why it fails; failures are logged once per request, even if it
+// retries. For a followed log, call the returned function at the end: it logs the duration.
 func NoteLogRead(ctx context.Context, l LogRead) (ended func()) {
 	rec := recordOf(ctx)
 	if rec == nil || l.Outcome != Done && rec.notes.toldNoLog() {
@@ -99,7 +98,7 @@ func NoteLogRead(ctx context.Context, l LogRead) (ended func()) {
 	})
 }
 
-// toldNoLog reports whether it was told before that a log could not be read.
+// toldNoLog reports whether a failed read of a log has already been recorded, and records it.
 func (n *notes) toldNoLog() (before bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -107,16 +106,16 @@ func (n *notes) toldNoLog() (before bool) {
 	return before
 }
 
-// What is done with sessions, as lines name it.
+// The verbs of session lines.
 const (
 	signIn  = "sign-in"
-	renewal = "renew"   // of a session that lapsed
-	confirm = "confirm" // whose session it is
+	renewal = "renew"   // of a lapsed session
+	confirm = "confirm" // a fresh sign-in of the session's user
 	signOut = "sign-out"
 )
 
-// noteSession logs what became of a sign-in, a renewal, a confirmation or a sign-out. subject is who it is about at the
-// identity provider, if the request is the provider's and not the user's.
+// noteSession logs the outcome of a sign-in, a renewal, a confirmation or a sign-out. subject is the user's subject at
+// the identity provider, if the request is the provider's and not the user's.
 func noteSession(ctx context.Context, verb, subject string, outcome Outcome, reason string) {
 	rec := recordOf(ctx)
 	if rec == nil {
@@ -131,7 +130,7 @@ func noteSession(ctx context.Context, verb, subject string, outcome Outcome, rea
 	})
 }
 
-// refusalOf returns what became of a sign-in that failed.
+// refusalOf returns the outcome and the reason of a failed sign-in.
 func refusalOf(err error) (Outcome, string) {
 	var refused *RefusedError
 	var answer *AnswerError

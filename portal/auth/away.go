@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// isAway reports whether the provider could not be asked. Nothing has ended by that.
+// isAway reports whether the provider could not be reached. That ends no session.
 func isAway(err error) bool {
 	_, away := errors.AsType[*ProviderError](err)
 	return away
 }
 
-// noAnswer answers a request whose session the provider must be asked about, while it does not answer. The session
-// stays, open pages stay where they are, and go on by themselves.
+// noAnswer responds to a request whose session must be verified while the provider does not answer. The session stays;
+// open pages stay open and resume when the provider answers.
 func (b *Browser) noAnswer(w http.ResponseWriter, r *http.Request, cause error) {
 	b.log.WarnContext(r.Context(), "the identity provider does not answer", "error", cause, "requestID", RequestID(r.Context()))
 	switch {
@@ -27,10 +27,10 @@ func (b *Browser) noAnswer(w http.ResponseWriter, r *http.Request, cause error) 
 	}
 }
 
-// awayRetry is after how many seconds a page tries again by itself.
+// awayRetry is the number of seconds after which a page retries.
 const awayRetry = "10"
 
-// away shows a page of ours in place of the provider's, which goes on at the address again as soon as the provider
+// away shows the portal's own page instead of the provider's; it goes to the address again as soon as the provider
 // answers.
 func (b *Browser) away(w http.ResponseWriter, r *http.Request, again string) {
 	w.Header().Set("Retry-After", awayRetry)
@@ -38,11 +38,10 @@ func (b *Browser) away(w http.ResponseWriter, r *http.Request, again string) {
 	b.pages.Away(w, r, again)
 }
 
-// isScript reports whether a request is of the script of a page, which knows whether somebody is entering something
-// there.
+// isScript reports whether a page's script sent the request. The script knows whether the user is entering something.
 func isScript(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" || isStream(r) }
 
-// askable returns an error if a session can go on by asking the provider, but that does not answer.
+// askable returns an error if a session could continue by asking the provider, but the provider does not answer.
 func (b *Browser) askable(ctx context.Context, why Ending) error {
 	if why != Lapsed {
 		return nil

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// isAway reports whether a page of ours says that the provider does not answer, and tries again there by itself.
+// isAway reports whether the page says that the provider does not answer, and retries at again.
 func (p page) isAway(again string) bool {
 	return p.StatusCode == http.StatusBadGateway && p.body == "The identity provider does not answer; again at "+again &&
 		p.Header.Get("Refresh") == awayRetry+"; url="+again && p.Header.Get("Retry-After") == awayRetry
 }
 
-// TestAProviderThatIsAwayCostsNobodyAPage: without a refresh token the ID token ends while the provider is away. Open
-// pages must not go to it then, and go on when it is back.
+// TestAProviderThatIsAwayCostsNobodyAPage: without a refresh token the ID token expires during an outage. Open pages
+// must not be redirected to the provider then, and resume when it is back.
 func TestAProviderThatIsAwayCostsNobodyAPage(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	s.issuer.WithoutRefresh, s.life = true, Life{Idle: 3 * time.Hour, Max: 4 * time.Hour}
@@ -45,7 +45,7 @@ func TestAProviderThatIsAwayCostsNobodyAPage(t *testing.T) {
 	s.see(t, cookies, "oidc:alice oidc:dev")
 }
 
-// TestNobodyIsSentToAProviderThatIsAway, but to a page that goes there when it is back.
+// TestNobodyIsSentToAProviderThatIsAway, but to a page that redirects when it is back.
 func TestNobodyIsSentToAProviderThatIsAway(t *testing.T) {
 	s, cookies := signedIn(t)
 	down := s.downOnce()
@@ -63,7 +63,7 @@ func TestNobodyIsSentToAProviderThatIsAway(t *testing.T) {
 	}
 }
 
-// TestAProviderIsAskedOnceWhetherItIsThere, by all who sign in within a moment.
+// TestAProviderIsAskedOnceWhetherItIsThere for all who sign in at the same time.
 func TestAProviderIsAskedOnceWhetherItIsThere(t *testing.T) {
 	s := newSite(t)
 	for range 5 {

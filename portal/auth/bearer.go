@@ -20,50 +20,51 @@ import (
 )
 
 const (
-	// bearerTTL is how long a verified token is believed without asking again.
+	// bearerTTL is how long a verified token is cached.
 	bearerTTL = 10 * time.Second
 	// maxToken bounds what is decoded before anything is verified.
 	maxToken = 16 << 10
-	// refusedTTL is how long a token that is nobody's is refused without asking again. A Pod that was made a moment ago
-	// may not be known yet to who reviews its token.
+	// refusedTTL is how long a refused token is cached. It is short because the token of a new Pod may not be known yet
+	// to the API server that reviews it.
 	refusedTTL = 5 * time.Second
-	// reviews a second, and at once: new tokens must not become a flood on the API server. Only those count that
-	// Kubernetes has signed, for this portal.
+	// reviewRate and reviewBurst limit the reviews of new tokens, per second and at once, to protect the API server.
+	// Only tokens that Kubernetes has signed for this portal count.
 	reviewRate, reviewBurst = 20, 50
-	// teamRate and teamBurst are how many of them the ServiceAccounts of one namespace may spend.
+	// teamRate and teamBurst limit those for the ServiceAccounts of one namespace.
 	teamRate, teamBurst = 2, 10
-	// Tokens that were good within knownFor have a rate of their own, which new ones cannot use up.
+	// Tokens that were valid within knownFor have their own rate, which new ones cannot use up.
 	knownRate, knownBurst = 100, 500
 	knownFor              = time.Hour
 	bearers               = 10_000
 )
 
-// Bearer says who a request with a bearer token is from. Cookies do not count.
+// Bearer authenticates requests with a bearer token. It ignores cookies.
 type Bearer struct {
 	provider *Provider
 	reviewer TokenReviewer
 	revoked  Revocations
 	verified *lru.LRUExpireCache
-	known    *lru.LRUExpireCache // digests of ServiceAccount tokens that were good lately
-	refused  *lru.LRUExpireCache // digests of those that were nobody's
+	known    *lru.LRUExpireCache // digests of ServiceAccount tokens that were valid lately
+	refused  *lru.LRUExpireCache // digests of refused ones
 	teams    *limit.Limiter      // of new tokens, by namespace
 	reviews  *rate.Limiter       // of new tokens
-	again    *rate.Limiter       // of known ones
+	again    *rate.Limiter       // of known tokens
 	now      func() time.Time
 	log      *slog.Logger
 }
 
-// caller is a verified token's identity, beginning and end.
+// caller is a verified token's identity and lifetime.
 type caller struct {
 	id      Identity
-	issued  time.Time // by the provider; zero: it does not say
+	issued  time.Time // by the provider; zero if unknown
 	expires time.Time // zero: never
-	// reviewed says that Kubernetes knows whose it is: it can end sooner, with its ServiceAccount or its Pod.
+	// reviewed reports that Kubernetes verified the token: it can become invalid early, with its ServiceAccount or its
+	// Pod.
 	reviewed bool
 }
 
-// NewBearer takes tokens of the provider for the configured audiences, unless they began in revoked sessions, and of
-// ServiceAccounts.
+// NewBearer returns a Bearer that accepts tokens of the provider for the configured audiences, unless revoked, and
+// tokens of ServiceAccounts.
 func NewBearer(p *Provider, reviewer TokenReviewer, revoked Revocations, c clock.PassiveClock, log *slog.Logger) *Bearer {
 	return &Bearer{
 		provider: p, reviewer: reviewer, revoked: revoked, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
@@ -83,10 +84,10 @@ var (
 // CLI returns the settings with which command-line tools sign in; callers need no session.
 func (b *Bearer) CLI(ctx context.Context) CLI { return b.provider.CLI(ctx) }
 
-// Refuse answers a request that did not get through; detail is for the caller.
+// Refuse responds to a refused request; detail is for the caller.
 type Refuse func(w http.ResponseWriter, r *http.Request, status int, detail string)
 
-// Require lets requests with a valid token through, with their identity in the context.
+// Require passes on requests with a valid token, with their identity in the context.
 func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +114,7 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 	}
 }
 
-// bearerToken takes the token out of the request, and the cookies, which do not count.
+// bearerToken returns the request's token and removes it from the headers, and the cookies too, which are ignored.
 func bearerToken(r *http.Request) (string, error) {
 	headers := r.Header.Values("Authorization")
 	r.Header.Del("Authorization")
@@ -129,7 +130,7 @@ func bearerToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// counts returns nil unless the token of a person counts no more, though it has not expired.
+// counts returns an error if a user's token is no longer accepted although it has not expired.
 func (b *Bearer) counts(c caller) error {
 	switch {
 	case c.reviewed: // a ServiceAccount has no sessions
@@ -138,13 +139,13 @@ func (b *Bearer) counts(c caller) error {
 		return errNotLoaded
 	case b.revoked.Revoked(UserRef(c.id.Username, c.issued)):
 		return errByAdmin
-	case !b.now().Before(c.issued.Add(LongestSession)): // a revocation of it may be forgotten by now
+	case !b.now().Before(c.issued.Add(LongestSession)): // its revocation may have been removed from the list
 		return errTooOld
 	}
 	return nil
 }
 
-// alive returns nil while the token is valid, else errEnded. It asks Kubernetes about its own tokens each time; when
+// alive returns nil while the token is valid, else errEnded. It asks Kubernetes about its own tokens each time; if
 // Kubernetes does not answer, the token stays valid until it expires.
 func (b *Bearer) alive(ctx context.Context, c caller, token string) error {
 	if !c.expires.IsZero() && !b.now().Before(c.expires) {
@@ -176,7 +177,7 @@ func (b *Bearer) caller(ctx context.Context, token string) (caller, error) {
 	return c, nil
 }
 
-// verify asks whom the token's issuer names: nothing else is gone by before it is verified.
+// verify verifies the token with the issuer that it names; nothing else in it is used before that.
 func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte) (caller, error) {
 	said, err := claimsOf(token)
 	if err != nil {
@@ -194,7 +195,7 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 	return caller{id: id, issued: tok.IssuedAt, expires: tok.Expiry}, err
 }
 
-// claims are what a token says of itself.
+// claims are the unverified claims of a token.
 type claims struct {
 	Issuer  string  `json:"iss"`
 	Expires float64 `json:"exp"` // seconds since 1970
@@ -247,7 +248,7 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
 		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")
-	case r.Context().Err() != nil: // who asked is gone, which says nothing of those that verify
+	case r.Context().Err() != nil: // the caller has gone, which says nothing about the verifier
 		refuse(w, r, http.StatusServiceUnavailable, "the token cannot be verified at the moment; try again")
 	default:
 		w.Header().Set("Retry-After", "2")

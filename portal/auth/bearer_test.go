@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// reviewer answers for one token, and counts.
+// reviewer accepts one token, and counts reviews.
 type reviewer struct {
 	token string
 	err   error
@@ -28,7 +28,7 @@ func (r *reviewer) IssuesTokens(_ context.Context, issuer string) (bool, error) 
 	return issuer == inCluster, nil
 }
 
-// VerifyToken takes the signatures "x" and "y", the latter of a ServiceAccount of another namespace.
+// VerifyToken accepts the signatures "x" and "y", the latter for a ServiceAccount of another namespace.
 func (r *reviewer) VerifyToken(_ context.Context, _, token string, _ []string) (string, error) {
 	switch token[strings.LastIndex(token, ".")+1:] {
 	case "x":
@@ -155,7 +155,7 @@ func TestBearerForgetsATokenWhenItExpires(t *testing.T) {
 	}
 }
 
-// stream begins one with the token; what comes back is its context.
+// stream begins a stream with the token and returns its context.
 func (g *gate) stream(t *testing.T, token string) context.Context {
 	t.Helper()
 	var stream context.Context
@@ -224,8 +224,8 @@ func TestBearerSaysWhenNobodyCanBeAsked(t *testing.T) {
 	}
 }
 
-// TestUnknownTokensSpendLittle: nobody is asked about a token of a foreign issuer, nor twice about one that was
-// refused, and no client spends what others need.
+// TestUnknownTokensSpendLittle: a token of a foreign issuer and one that was refused cause no request, and no client
+// uses up the rate of others.
 func TestUnknownTokensSpendLittle(t *testing.T) {
 	g := newGate(t)
 	ours := func(n int) string {
@@ -270,7 +270,7 @@ func TestUnknownTokensSpendLittle(t *testing.T) {
 
 func part(json string) string { return b64.EncodeToString([]byte(json)) }
 
-// TestATokenThatIsTooLongIsCalledThat, and not one that has expired.
+// TestATokenThatIsTooLongIsCalledThat, and not an expired one.
 func TestATokenThatIsTooLongIsCalledThat(t *testing.T) {
 	g := newGate(t)
 	claims := oidctest.Claims{"preferred_username": "alice", "aud": "api", "groups": groupIDs(370)}

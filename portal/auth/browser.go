@@ -16,15 +16,15 @@ import (
 
 // The paths of signing in and out.
 const (
-	SignInPath    = "/auth/sign-in" // our own page, which leads to LoginPath
+	SignInPath    = "/auth/sign-in" // our own page, with a link to LoginPath
 	LoginPath     = "/auth/login"
 	CallbackPath  = "/auth/callback"
 	LogoutPath    = "/auth/logout"
 	SignedOutPath = "/auth/signed-out"
-	ConfirmPath   = "/auth/confirm" // where users sign in again for what takes a fresh sign-in
+	ConfirmPath   = "/auth/confirm" // where users sign in again for what needs a fresh sign-in
 )
 
-// Browser signs users in and out, and says who a request with a cookie is from.
+// Browser signs users in and out, and authenticates requests with a session cookie.
 type Browser struct {
 	provider  *Provider
 	keys      *SessionKeys
@@ -37,25 +37,26 @@ type Browser struct {
 	log       *slog.Logger
 }
 
-// Pages are what signing in and out shows.
+// Pages renders the pages of signing in and out.
 type Pages interface {
-	// SignIn is the page for visitors; href is where signing in begins, and why the ending of their session, if they
-	// had one.
+	// SignIn is the page for visitors; href is the link to sign in, and why is how their session ended, if they had
+	// one.
 	SignIn(w http.ResponseWriter, r *http.Request, href string, why Ending)
-	// SignedOut is the page after signing out; endSession is where the identity provider ends its own session, or "".
+	// SignedOut is the page after signing out; endSession is the identity provider's own sign-out URL, or "".
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
-	// Ended is the page for what was sent after the session had ended; href is where signing in begins, to come back to
-	// the page that sent it.
+	// Ended is the response to a write that was sent after the session had ended; href is the link to sign in and
+	// return to the page that sent it.
 	Ended(w http.ResponseWriter, r *http.Request, href string)
-	// Away says that the identity provider does not answer, and tries again by itself at the address again.
+	// Away says that the identity provider does not answer, and retries at the address again.
 	Away(w http.ResponseWriter, r *http.Request, again string)
 	// Unconfirmed says why a sign-in did not confirm who the user of a session is.
 	Unconfirmed(w http.ResponseWriter, r *http.Request, u Unconfirmed)
-	// Problem says what went wrong; title and detail are for the user.
+	// Problem shows an error; title and detail are for the user.
 	Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string)
 }
 
-// BrowserOptions are the parts of a Browser; all are needed but Turns, without which there must be one replica only.
+// BrowserOptions are the parts of a Browser. All are required except Turns, which can be nil with a single replica
+// only.
 type BrowserOptions struct {
 	Provider *Provider
 	Keys     *SessionKeys
@@ -67,7 +68,7 @@ type BrowserOptions struct {
 	Log      *slog.Logger
 }
 
-// NewBrowser puts the parts together.
+// NewBrowser returns a Browser with these parts.
 func NewBrowser(o BrowserOptions) *Browser {
 	return &Browser{
 		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, life: o.Life, now: o.Clock.Now, log: o.Log,
@@ -75,7 +76,7 @@ func NewBrowser(o BrowserOptions) *Browser {
 	}
 }
 
-// Require lets signed-in users through, with their identity in the context, and sends others to sign in.
+// Require passes on requests of signed-in users, with their identity in the context, and redirects others to sign in.
 func (b *Browser) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := b.current(w, r)
@@ -101,14 +102,14 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 	})
 }
 
-// starting asks to come back when it is known which sessions were revoked.
+// starting asks the client to retry, until the list of revoked sessions is loaded.
 func (b *Browser) starting(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "2")
 	b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
 }
 
-// lasting checks the session of a request that lasts. It says no when the provider is to be asked again, for nobody can
-// hand a new cookie to an answer that has begun: the browser connects again, and current asks.
+// lasting checks the session of a long request. It returns an error when the session must be verified with the provider
+// again, because a response that has begun cannot set a new cookie: the browser reconnects, and current verifies it.
 func (b *Browser) lasting(s session) func() error {
 	again := b.askAgain(s, b.now())
 	return func() error {
@@ -120,10 +121,10 @@ func (b *Browser) lasting(s session) func() error {
 	}
 }
 
-// errNotLoaded means that nobody knows yet which sessions were revoked.
+// errNotLoaded means that the list of revoked sessions is not loaded yet.
 var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
 
-// current returns the request's session, its groups verified lately, and renews the cookie when that is due. Beside an
+// current returns the request's session with groups verified lately, and renews the cookie when that is due. With an
 // error it returns the session as it was, if there was one.
 func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, error) {
 	s, err := b.readSession(r)
@@ -151,7 +152,7 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 	return fresh, nil
 }
 
-// keepRefresh writes a session of which nothing is new but the refresh token: the one before is of no use any more.
+// keepRefresh writes a session with only its refresh token changed: the earlier token may no longer be valid.
 func (b *Browser) keepRefresh(w http.ResponseWriter, r *http.Request, s, fresh session) {
 	if fresh.ID == "" || fresh.Refresh == s.Refresh {
 		return
@@ -161,12 +162,13 @@ func (b *Browser) keepRefresh(w http.ResponseWriter, r *http.Request, s, fresh s
 	}
 }
 
-// renewPause is how long after a renewal a session must have lasted before it is renewed on the way of a page.
+// renewPause is the minimum age of a renewal before another redirect of a page to the provider renews the session.
 const renewPause = 10 * time.Second
 
-// toSignIn sends pages to sign in, and answers 401 to requests whose redirect nobody would see: those of htmx, streams,
-// and writes, whose body a redirect would lose. A session that lapsed is renewed on the way of a page, without a word
-// if the identity provider still knows the user. The cookie of one that ended stays, for each open page to say why.
+// toSignIn redirects pages to sign in, and responds 401 to requests whose redirect nobody would see: those of htmx,
+// streams, and writes, whose body a redirect would lose. It renews a lapsed session by a redirect to the provider,
+// without asking the user if the provider still knows them. The cookie of an ended session stays, so that each open
+// page can say why it ended.
 func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, cause error) {
 	why := endingOf(cause)
 	if !errors.Is(cause, errNoSession) {
@@ -179,13 +181,13 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 	switch {
 	case isScript(r):
 		if err := b.askable(r.Context(), why); err != nil {
-			b.noAnswer(w, r, err) // the page would be gone if it went to sign in
+			b.noAnswer(w, r, err) // a page redirected to sign in would be lost
 			return
 		}
 		http.Error(w, "Your session has ended; sign in again.", http.StatusUnauthorized)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		b.pages.Ended(w, r, withReturn(LoginPath, b.sentFrom(r)))
-	case renewedNow: // it would go round for ever
+	case renewedNow: // it would redirect for ever
 		b.pages.Problem(w, r, http.StatusBadRequest, "Your session does not last",
 			"It lapsed as soon as the identity provider had confirmed it. Let your browser keep all cookies of this address, and load the page again in some seconds. "+
 				"If that does not help, the identity provider's tokens may end at once: tell the people who run the portal.")
@@ -197,7 +199,7 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 	}
 }
 
-// sentFrom returns the path of the portal's page that sent a form, or / if the request does not tell.
+// sentFrom returns the path of the portal's page that sent a form, or / if the request does not say.
 func (b *Browser) sentFrom(r *http.Request) string {
 	return localPath(strings.TrimPrefix(r.Referer(), b.provider.cfg.origin()))
 }
@@ -206,13 +208,13 @@ func isStream(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// isUse reports whether the request shows that somebody is there. A stream does not, and neither does a page that its
-// own script reloads: browsers mark the pages that a user asked for.
+// isUse reports whether the request shows that the user is active. A stream does not, and neither does a page that its
+// own script reloads: browsers mark navigations by the user.
 func isUse(r *http.Request) bool {
 	return !isStream(r) && (r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-User") == "?1")
 }
 
-// SignIn shows the page for visitors. Whoever has a session goes on.
+// SignIn shows the page for visitors. Users with a session are redirected.
 func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
 	back := localPath(r.URL.Query().Get("return_to"))
 	if _, err := b.readSession(r); err == nil {
@@ -222,8 +224,8 @@ func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
 	b.pages.SignIn(w, r, withReturn(LoginPath, back), ending(r.URL.Query().Get("why")))
 }
 
-// signInAgain returns the address of the sign-in page for somebody whose session ended: why is shown there, and back is
-// where the browser goes afterwards.
+// signInAgain returns the address of the sign-in page for a user whose session ended: it shows why, and returns the
+// browser to back.
 func signInAgain(back string, why Ending) string {
 	to := withReturn(SignInPath, back)
 	if why != NoSession {
@@ -236,8 +238,8 @@ func withReturn(path, back string) string {
 	return path + "?" + url.Values{"return_to": {localPath(back)}}.Encode()
 }
 
-// Alive returns nil while the session or the token of the request is valid. Handlers that last, such as streams, must
-// call it now and then, and end when it returns an error.
+// Alive returns nil while the session or the token of the request is valid. Long handlers, such as streams, must call
+// it regularly and end when it returns an error.
 func Alive(ctx context.Context) error {
 	check, ok := ctx.Value(sessionKey).(func() error)
 	if !ok {
@@ -246,7 +248,7 @@ func Alive(ctx context.Context) error {
 	return check()
 }
 
-// localPath returns s if it is a path of the portal that a browser may be sent back to, else /.
+// localPath returns s if it is a path of the portal to which a browser can be redirected, else /.
 func localPath(s string) string {
 	u, err := url.Parse(s)
 	switch {

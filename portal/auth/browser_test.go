@@ -87,7 +87,7 @@ func TestSignOutEndsCopiesToo(t *testing.T) {
 	s.see(t, thief, "")
 }
 
-// TestASignOutOutlastsTheLivesOfOtherReplicas: a copy of the cookie opens nothing where sessions last longer.
+// TestASignOutOutlastsTheLivesOfOtherReplicas: a copy of the cookie is refused on replicas with longer sessions.
 func TestASignOutOutlastsTheLivesOfOtherReplicas(t *testing.T) {
 	for name, rest := range map[string]time.Duration{"in use": 0, "ended already": 2 * time.Hour} {
 		t.Run(name, func(t *testing.T) {

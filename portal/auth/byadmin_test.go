@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// endsAll ends the sessions and tokens of a user, as a platform admin does.
+// endsAll ends the sessions and tokens of a user, as a platform admin can.
 func (s *site) endsAll(t *testing.T, username string) {
 	t.Helper()
 	if err := s.revoked.RevokeUser(t.Context(), UserRef(username, s.clock.Now())); err != nil {
@@ -18,7 +18,7 @@ func (s *site) endsAll(t *testing.T, username string) {
 	}
 }
 
-// TestAnAdminEndsAllSessionsOfAUser: in each browser, streams too, and nobody else's. Who signs in again stays.
+// TestAnAdminEndsAllSessionsOfAUser: in each browser, streams too, and nobody else's. A later sign-in stays.
 func TestAnAdminEndsAllSessionsOfAUser(t *testing.T) {
 	s, one, two, other := twoBrowsers(t)
 	streams, others := s.connect(t, one), s.connect(t, other)
@@ -78,7 +78,7 @@ func TestBearerRefusesTokensOfSessionsThatAnAdminEnded(t *testing.T) {
 		}
 	}
 	g.endsAll(t, "oidc:alice")
-	g.endsAll(t, "system:serviceaccount:a:b") // which nobody can ask for
+	g.endsAll(t, "system:serviceaccount:a:b") // EndSessions would refuse it
 	for reason, one := range map[string]string{"known already": old, "of the same second": token(nil), "that does not say when": token(oidctest.Claims{"iat": nil})} {
 		w := g.call("Bearer " + one)
 		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "your sessions were ended by a platform admin; sign in again") ||
@@ -98,7 +98,7 @@ func TestBearerRefusesTokensOfSessionsThatAnAdminEnded(t *testing.T) {
 	}
 }
 
-// TestNoTokenOutlivesWhatIsRememberedOfIt: a revocation is forgotten after a day.
+// TestNoTokenOutlivesWhatIsRememberedOfIt: a revocation is removed after a day.
 func TestNoTokenOutlivesWhatIsRememberedOfIt(t *testing.T) {
 	g := newGate(t)
 	token := func(issued any) string {

@@ -34,14 +34,14 @@ func TestClaimsByNameAndByPath(t *testing.T) {
 	}
 }
 
-// TestGroupsThatAreNotToldAreRefused, in the browser and by REST, with what to do.
+// TestGroupsThatAreNotToldAreRefused in the browser and by REST, with advice.
 func TestGroupsThatAreNotToldAreRefused(t *testing.T) {
 	graph := map[string]any{"src1": map[string]any{"endpoint": "https://graph.microsoft.com/v1.0/users/x/getMemberObjects"}}
 	for _, c := range []struct {
 		reason, claim string
 		optional      bool
 		claims        oidctest.Claims
-		says          string // "" is let in
+		says          string // "": accepted
 	}{
 		{"no claim", "groups", false, nil, `there is no claim "groups"`},
 		{"no claim, which is fine", "groups", true, nil, ""},
@@ -84,7 +84,7 @@ func TestGroupsThatAreNotToldAreRefused(t *testing.T) {
 	}
 }
 
-// TestGroupsThatAreNotToldAnyMoreEndASession: who looks at the page sees why.
+// TestGroupsThatAreNotToldAnyMoreEndASession, and the page shows why.
 func TestGroupsThatAreNotToldAnyMoreEndASession(t *testing.T) {
 	s, cookies := signedIn(t)
 	s.Browser.provider.cfg.GroupsOptional = false

@@ -12,31 +12,30 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// Config says who signs users in, and under which names Kubernetes knows them.
+// Config configures the identity provider, and how its users are named in Kubernetes.
 type Config struct {
 	IssuerURL     string
 	ClientID      string
 	ClientSecret  string
-	PublicURL     string // where browsers reach the portal, scheme and host only
-	UsernameClaim string // sub, or one that RoleBindings name people by
-	GroupsClaim   string // usually groups; it may be a path, as realm_access.roles
-	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in
-	// the settings.
+	PublicURL     string // the portal's URL for browsers, scheme and host only
+	UsernameClaim string // sub, or a claim by which RoleBindings name users
+	GroupsClaim   string // usually groups; it can be a path, as realm_access.roles
+	// GroupsOptional treats a missing groups claim as no groups; otherwise it counts as a mistake in the settings.
 	GroupsOptional bool
-	Scopes         []string // what signing in asks for; empty: DefaultScopes, as far as the provider lists them
+	Scopes         []string // of a sign-in; empty: DefaultScopes, as far as the provider lists them
 	AuthMethod     string   // client_secret_basic or client_secret_post; empty: as the provider says
 	// ConfirmPrompt is the prompt of a fresh sign-in: login or select_account; empty: none.
 	ConfirmPrompt string
-	// PostLogoutRedirect has the provider's sign-out page send browsers back here; without being told that address
-	// beforehand most refuse it.
+	// PostLogoutRedirect makes the provider's sign-out page send browsers back to the portal; most providers refuse an
+	// address that is not registered.
 	PostLogoutRedirect bool
-	Prefix             string   // in front of usernames and groups; the API server's own must be the same
-	Audiences          []string // of which one must be in a bearer token
+	Prefix             string   // of usernames and groups; the API server must use the same
+	Audiences          []string // a bearer token must have one of them
 	CLIClientID        string   // the public client of command-line tools; "" if there is none
-	CLIScopes          []string // what such tools ask for, so that their tokens have one of Audiences; empty: as Scopes
+	CLIScopes          []string // of such tools, so that their tokens have one of Audiences; empty: as Scopes
 }
 
-// Check refuses settings with which signing in would be unsafe or could not work.
+// Check returns an error for settings that are unsafe or cannot work.
 func (c Config) Check() error {
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (c Config) Check() error {
 	return c.checkSignIn()
 }
 
-// checkSignIn checks the settings for what the provider is asked and for how its claims are read.
+// checkSignIn checks the settings of requests to the provider and of how its claims are read.
 func (c Config) checkSignIn() error {
 	if err := c.claims().Check(); err != nil {
 		return err
@@ -77,7 +76,7 @@ func (c Config) claims() identity.Claims {
 	return identity.Claims{Username: c.UsernameClaim, Groups: c.GroupsClaim, GroupsOptional: c.GroupsOptional, Prefix: c.Prefix}
 }
 
-// CheckGroupName refuses what pages cannot show as the name of a group.
+// CheckGroupName refuses group names that pages cannot show.
 func CheckGroupName(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -99,7 +98,7 @@ func checkIssuer(issuer string) error {
 	return nil
 }
 
-// checkPublicURL wants the one form that browsers send as Origin, for it is compared with that letter by letter.
+// checkPublicURL accepts only the form that browsers send as Origin, because the comparison is exact.
 func checkPublicURL(public string) error {
 	u, err := url.Parse(public)
 	switch {

@@ -14,18 +14,18 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// What people do with Secrets takes their own token of a sign-in of a moment ago. The session has none: its user signs
-// in again for it, and the token is kept for as long as it counts, in cookies that only this session opens.
+// Requests about Secrets need the user's own token from a recent sign-in. A session holds no token: its user signs in
+// again, and the token is kept while it is accepted, in cookies that only this session can open.
 
 const (
-	// confirmedCookie begins the names of the cookies that hold the token; a number from 1 follows.
+	// confirmedCookie is the prefix of the cookies that hold the token; a number from 1 follows.
 	confirmedCookie = "__Host-portico-confirmed-"
-	// clockSlack is how much sooner the portal forgets a token than the operator: nobody is to fill in a form for
-	// nothing.
+	// clockSlack is how much earlier than the operator the portal stops accepting a token, so that nobody fills in a
+	// form in vain.
 	clockSlack = 5 * time.Second
 )
 
-// confirmation is what the cookies hold.
+// confirmation is the content of the cookies.
 type confirmation struct {
 	Token string `json:"t"`
 	Until int64  `json:"x"`
@@ -35,8 +35,8 @@ type confirmation struct {
 type Unconfirmed struct {
 	Status        int
 	Title, Detail string // for the user
-	Back          string // the page that asked for it
-	EndSession    string // where the identity provider ends its own session; "" for nowhere, or where that would not help
+	Back          string // the page that required it
+	EndSession    string // the identity provider's sign-out URL; "" if there is none, or if it would not help
 }
 
 var (
@@ -44,22 +44,22 @@ var (
 	errNotAsked = errors.New("the sign-in is an old one: the identity provider did not ask the user again")
 )
 
-// ConfirmAt returns the address at which a user signs in again, to come back to a page of the portal.
+// ConfirmAt returns the address at which a user signs in again, and then returns to a page of the portal.
 func ConfirmAt(back string) string { return withReturn(ConfirmPath, back) }
 
-// ConfirmedUntil returns for how long the request has a token of a fresh sign-in (Token); the zero time if it has none.
+// ConfirmedUntil returns until when the request has a token of a fresh sign-in (Token); the zero time if it has none.
 func ConfirmedUntil(ctx context.Context) time.Time {
 	until, _ := ctx.Value(untilKey).(time.Time)
 	return until
 }
 
-// WithConfirmation returns a context for a request of a browser with the token of a fresh sign-in, that counts until
+// WithConfirmation returns a context for a browser's request with the token of a fresh sign-in, which is accepted until
 // then.
 func WithConfirmation(ctx context.Context, token string, until time.Time) context.Context {
 	return context.WithValue(WithToken(ctx, token), untilKey, until)
 }
 
-// withConfirmation adds the token of a fresh sign-in, if the request brought one that counts.
+// withConfirmation adds the token of a fresh sign-in, if the request has an accepted one.
 func (b *Browser) withConfirmation(ctx context.Context, r *http.Request, s session) context.Context {
 	c, err := b.readConfirmation(r, s)
 	if err != nil || !b.now().Before(time.Unix(c.Until, 0)) {
@@ -68,8 +68,8 @@ func (b *Browser) withConfirmation(ctx context.Context, r *http.Request, s sessi
 	return WithConfirmation(ctx, c.Token, time.Unix(c.Until, 0))
 }
 
-// Confirm sends the user of a session to sign in again, and then back to the page that asks for it. From pages of
-// others it leads to that page first, which says what for.
+// Confirm sends the user of a session to sign in again, and then back to the page that needs it. From pages of other
+// sites it redirects to that page first, which explains the reason.
 func (b *Browser) Confirm(w http.ResponseWriter, r *http.Request) {
 	back := localPath(r.URL.Query().Get("return_to"))
 	from := r.Header.Get("Sec-Fetch-Site")
@@ -82,11 +82,11 @@ func (b *Browser) Confirm(w http.ResponseWriter, r *http.Request) {
 	b.toProvider(w, r, login{ReturnTo: back, Confirms: s.key(), Hint: s.Hint})
 }
 
-// confirm takes the identity provider's answer: the token is kept if it is of a fresh sign-in of the session's user.
-// The session stays as it is.
+// confirm handles the identity provider's response: it keeps the token if it is from a fresh sign-in of the session's
+// user. It does not change the session.
 func (b *Browser) confirm(w http.ResponseWriter, r *http.Request, l login) {
 	s, err := b.readSession(r)
-	if err != nil || s.key() != l.Confirms { // the page leads to sign in, or asks for it again
+	if err != nil || s.key() != l.Confirms { // the page redirects to sign in, or asks for it again
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 		return
 	}
@@ -103,12 +103,12 @@ func (b *Browser) confirm(w http.ResponseWriter, r *http.Request, l login) {
 	http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 }
 
-// keepToken sets the cookies for a token that confirms who the session's user is.
+// keepToken sets the cookies for a token of a fresh sign-in.
 func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, got redeemed) error {
 	if got.token.Subject != s.Subject || got.id.Username != s.Username {
 		return errAnother
 	}
-	if _, err := b.provider.identity(got.token); err != nil { // the operator reads no more than the token
+	if _, err := b.provider.identity(got.token); err != nil { // the operator reads the token only
 		return refused("%s", "What is done with Secrets takes a token that says itself who you are and in which groups, "+
 			"and the identity provider's says that at its userinfo endpoint only. "+
 			"Ask the people who run it to put these claims into the ID token.")
@@ -139,7 +139,7 @@ func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, g
 	return nil
 }
 
-// tooLong says that a token of so many bytes is not kept, and whether another way takes it.
+// tooLong returns the error for a token of so many bytes, which is not kept; it says whether the CLI accepts it.
 func tooLong(bytes int) *RefusedError {
 	otherwise := "The command line works meanwhile: portico secret, portico connect."
 	if bytes > maxToken {
@@ -149,7 +149,7 @@ func tooLong(bytes int) *RefusedError {
 		"you are in many groups. Ask the people who run it to send only the groups that matter here. %s", bytes, otherwise)
 }
 
-// countsUntil returns until when a token confirms who its user is.
+// countsUntil returns until when a token proves a fresh sign-in.
 func countsUntil(tok *oidc.IDToken, now time.Time) (time.Time, error) {
 	at, err := identity.SignedInAt(tok)
 	if at.After(now) { // the provider's clock is ahead
@@ -188,19 +188,19 @@ func (b *Browser) readConfirmation(r *http.Request, s session) (c confirmation, 
 	return c, err
 }
 
-// maxConfirmation bounds what is unpacked.
+// maxConfirmation bounds the unpacked size.
 const maxConfirmation = 2 * maxToken
 
-// confirmedPurpose seals a token for one session: that of another does not open.
+// confirmedPurpose returns the sealing purpose of one session: the token of another session does not open.
 func (s session) confirmedPurpose() string { return confirmedCookie + s.ID }
 
-// withoutRefresh returns the scopes without the one that asks for a refresh token: the session has its own, and some
-// providers keep one only.
+// withoutRefresh returns the scopes without the one for a refresh token: the session has its own, and some providers
+// keep only one.
 func withoutRefresh(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return s == oidc.ScopeOfflineAccess })
 }
 
-// unconfirmed shows why the user is not confirmed, and how to go on; the log gets the cause.
+// unconfirmed shows why the sign-in did not confirm the user, and what to do; it logs the cause.
 func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back string, err error) {
 	outcome, reason := refusalOf(err)
 	noteSession(r.Context(), confirm, "", outcome, reason)

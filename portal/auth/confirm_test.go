@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// asked returns the address at which the user is asked to sign in again; it fails unless the answer is that redirect.
+// asked returns the URL of the redirect to sign in again; it fails if the response is another one.
 func (s *site) asked(t *testing.T, cookies jar, back string, headers ...string) string {
 	t.Helper()
 	r := s.do("GET", ConfirmAt(back), cookies, headers...)
@@ -39,7 +39,7 @@ func (s *site) confirmedAs(change oidctest.Claims) oidctest.Claims {
 
 func (s *site) token(cookies jar) string { return s.do("GET", "/token", cookies).body }
 
-// claimsIn returns the part of a token that has its claims.
+// claimsIn returns the payload of a token.
 func claimsIn(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) < 2 {
@@ -151,7 +151,7 @@ func TestAProviderThatDoesNotConfirmSaysWhy(t *testing.T) {
 	s.see(t, cookies, "oidc:alice oidc:dev")
 }
 
-// TestAConfirmationIsOfOneSession: no other opens it, and it goes with its session.
+// TestAConfirmationIsOfOneSession: no other session opens it, and it ends with its session.
 func TestAConfirmationIsOfOneSession(t *testing.T) {
 	s, cookies := signedIn(t)
 	s.back(t, cookies, s.asked(t, cookies, "/x"), s.confirmedAs(nil))
@@ -185,7 +185,7 @@ func TestAConfirmationIsOfOneSession(t *testing.T) {
 	}
 }
 
-// TestConfirmingLeadsBackWhereItCannotBegin: without a session, from pages of others, and after another sign-in.
+// TestConfirmingLeadsBackWhereItCannotBegin: without a session, from pages of other sites, and after another sign-in.
 func TestConfirmingLeadsBackWhereItCannotBegin(t *testing.T) {
 	s, cookies := signedIn(t)
 	for name, c := range map[string]struct {
@@ -212,7 +212,7 @@ func TestConfirmingLeadsBackWhereItCannotBegin(t *testing.T) {
 	}
 }
 
-// TestConfirmationsAreOnTheRecord, and no token is.
+// TestConfirmationsAreOnTheRecord, without tokens.
 func TestConfirmationsAreOnTheRecord(t *testing.T) {
 	s, cookies := signedIn(t)
 	var log bytes.Buffer

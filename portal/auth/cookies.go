@@ -13,39 +13,40 @@ import (
 
 const (
 	sessionCookie = "__Host-portico"
-	// groupsCookie begins the names of the cookies that groups have when there is no room for them in the session's
-	// own. A number from 1 follows.
+	// groupsCookie is the prefix of the cookies that hold the groups when the session's own cookie is too small. A
+	// number from 1 follows.
 	groupsCookie = "__Host-portico-groups-"
-	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
+	// maxCookie leaves space for name and attributes below the 4,096 bytes that browsers accept.
 	maxCookie = 3500
-	// maxWithToken bounds a session that keeps its ID token: without it fewer proxies find an answer's header too long.
+	// maxWithToken bounds a session that keeps its ID token: a smaller one is less likely to exceed the header limits
+	// of proxies.
 	maxWithToken = 2600
-	// maxGroupCookies bounds what each request brings, to some 14 KB. The 200 groups that Entra ID puts in a token, as
-	// IDs, take two.
+	// maxGroupCookies bounds the cookies of each request to some 14 KB. The 200 groups that Entra ID puts in a token,
+	// as IDs, need two.
 	maxGroupCookies = maxParts
-	// maxParts is how many cookies one thing is cut into at the most.
+	// maxParts bounds the cookies into which one value is split.
 	maxParts = 3
-	// maxSaid bounds names and IDs of a session, which could take little room when they are packed, too.
+	// maxSaid bounds names and IDs of a session, which could be small when packed.
 	maxSaid = 2500
-	// maxGroupsText bounds groups that take little room when they are packed: each request to Kubernetes carries them
+	// maxGroupsText bounds the unpacked groups, which can be small when packed: each request to Kubernetes carries them
 	// unpacked.
 	maxGroupsText = 64 << 10
 )
 
-// apart says that a session's groups are in cookies of their own.
+// apart says that a session's groups are in separate cookies.
 type apart struct {
-	// Cookies is how many they are.
+	// Cookies is their number.
 	Cookies int `json:"n"`
-	// Sum is of what they hold: two answers that come at once must not leave the session of one with the groups of the
-	// other.
+	// Sum is the hash of their content: two concurrent responses must not combine the session of one with the groups of
+	// the other.
 	Sum string `json:"h"`
 }
 
-// errGroupsGone makes the portal ask the identity provider for the groups again, without the user.
+// errGroupsGone makes the portal request the groups from the identity provider again, without asking the user.
 var errGroupsGone = &endedError{Lapsed, "the cookies of its groups are not there, or of another answer"}
 
-// readSession opens the request's cookies. It returns errNoSession without one that we sealed. With any other error the
-// session is the one that has ended.
+// readSession opens the request's cookies. It returns errNoSession if there is none that the portal sealed. With any
+// other error it returns the session that has ended.
 func (b *Browser) readSession(r *http.Request) (session, error) {
 	cookies := r.CookiesNamed(sessionCookie)
 	if len(cookies) != 1 {
@@ -70,8 +71,8 @@ func (b *Browser) readSession(r *http.Request) (session, error) {
 }
 
 // writeSession sets the session's cookies. It returns an error for a session that browsers would silently drop. Groups
-// without room get cookies of their own; a refresh token without room is left out: the session is renewed without a
-// word when its ID token ends.
+// that do not fit get separate cookies; a refresh token that does not fit is left out: the session is then renewed
+// silently when its ID token expires.
 func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session) error {
 	known, refresh := s.Apart, s.Refresh
 	s, packed, err := fit(s)
@@ -97,7 +98,7 @@ func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session
 	return nil
 }
 
-// fit returns the session as its own cookie holds it, and its groups, packed, if they are not in there.
+// fit returns the session for its own cookie, and its packed groups if they are not in it.
 func fit(s session) (_ session, packed []byte, err error) {
 	s.Apart = nil
 	if len(s.Refresh) >= maxCookie {
@@ -139,8 +140,8 @@ func writeGroups(w http.ResponseWriter, r *http.Request, sealed string, life tim
 	writeParts(w, r, groupsCookie, sealed, life)
 }
 
-// writeParts sets the cookies of what is sealed, whose names begin so, and clears those that the request brought and
-// nobody needs any more.
+// writeParts sets the cookies of a sealed value, whose names begin with prefix, and clears those of the request that
+// are no longer needed.
 func writeParts(w http.ResponseWriter, r *http.Request, prefix, sealed string, life time.Duration) {
 	for i := 1; i <= maxParts; i++ {
 		name := prefix + strconv.Itoa(i)
@@ -167,7 +168,7 @@ func (b *Browser) readGroups(r *http.Request, s session) ([]string, error) {
 	return unpackGroups(packed)
 }
 
-// readParts returns what writeParts has cut into n cookies.
+// readParts returns the value that writeParts split into n cookies.
 func readParts(r *http.Request, prefix string, n int) (string, error) {
 	var sealed strings.Builder
 	for i := range n {
@@ -180,7 +181,7 @@ func readParts(r *http.Request, prefix string, n int) (string, error) {
 	return sealed.String(), nil
 }
 
-// groupsPurpose seals groups for one session: those of another do not open.
+// groupsPurpose returns the sealing purpose of one session: the groups of another session do not open.
 func (s session) groupsPurpose() string { return groupsCookie + s.ID }
 
 func groupsSum(packed []byte) string {
@@ -188,18 +189,18 @@ func groupsSum(packed []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// clearSession takes the session from the browser.
+// clearSession removes the session's cookies from the browser.
 func clearSession(w http.ResponseWriter, r *http.Request) {
 	clearCookie(w, sessionCookie)
 	writeGroups(w, r, "", 0)
 	writeParts(w, r, confirmedCookie, "", 0)
 }
 
-// sealedSize returns how long a session is in its cookie.
+// sealedSize returns the size of a session in its cookie.
 func sealedSize(s session) int {
 	plain, err := packSession(s)
 	if err != nil {
-		return 0 // writing it says so
+		return 0 // writing it returns the error
 	}
 	return sealedLen(plain)
 }

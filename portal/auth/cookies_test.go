@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// groupIDs returns IDs as Entra ID has them, the same each time.
+// groupIDs returns IDs like Entra ID's, the same each time.
 func groupIDs(n int) []string {
 	random := mathrand.New(mathrand.NewPCG(1, 2))
 	ids := make([]string, n)
@@ -24,7 +24,7 @@ func groupIDs(n int) []string {
 	return ids
 }
 
-// groupCookies counts those of groups.
+// groupCookies counts the cookies of groups.
 func groupCookies(cookies jar) (n int) {
 	for name := range cookies {
 		if strings.HasPrefix(name, groupsCookie) {
@@ -36,8 +36,8 @@ func groupCookies(cookies jar) (n int) {
 
 func inGroups(groups []string) string { return "oidc:alice oidc:" + strings.Join(groups, ",oidc:") }
 
-// withGroups signs in as somebody who is in 200 groups, which is what Entra ID puts in a token at most, with a refresh
-// token as long as its ones.
+// withGroups signs in a user in 200 groups, the maximum in a token of Entra ID, with a refresh token as long as
+// Entra's.
 func withGroups(t *testing.T) (*site, jar, []string) {
 	t.Helper()
 	s, cookies, groups := newSite(t), jar{}, groupIDs(200)
@@ -59,13 +59,13 @@ func TestASessionHoldsTheGroupsOfALargeTenant(t *testing.T) {
 	if n := groupCookies(cookies); n != 2 {
 		t.Errorf("%d cookies of groups", n)
 	}
-	// Use is noted in the session's own cookie alone.
+	// Only the session's own cookie records use.
 	s.later(2 * touchEvery)
 	r := s.do("GET", "/x", cookies)
 	if set := r.Cookies(); len(set) != 1 || set[0].Name != sessionCookie || r.body != inGroups(groups) {
 		t.Errorf("use sets %d cookies", len(set))
 	}
-	// Who has left most groups needs no cookie for them.
+	// A user who has left most groups needs no cookies for them.
 	s.refreshedTo(oidctest.Claims{"preferred_username": "alice", "groups": groups[:2]}, http.StatusOK)
 	s.later(checkEvery)
 	s.see(t, cookies, inGroups(groups[:2]))
@@ -87,7 +87,7 @@ func TestSigningOutClearsTheGroups(t *testing.T) {
 	s.see(t, cookies, "oidc:alice oidc:dev")
 }
 
-// TestGroupsThatAreNotOfTheSessionAreAskedFor without the user, who stays signed in.
+// TestGroupsThatAreNotOfTheSessionAreAskedFor without asking the user, who stays signed in.
 func TestGroupsThatAreNotOfTheSessionAreAskedFor(t *testing.T) {
 	first := groupsCookie + "1"
 	for name, spoil := range map[string]func(s *site, cookies jar){
@@ -125,7 +125,7 @@ func copyGroups(to, from jar) {
 	}
 }
 
-// TestABrowserThatKeepsNoGroupsIsTold, in place of being sent round for ever.
+// TestABrowserThatKeepsNoGroupsIsTold instead of being redirected for ever.
 func TestABrowserThatKeepsNoGroupsIsTold(t *testing.T) {
 	s, cookies, groups := withGroups(t)
 	forget := func() {

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Ending is why a session ended, for the page where somebody signs in again.
+// Ending is why a session ended, for the page where the user signs in again.
 type Ending string
 
-// The endings of sessions. The text of each stands in addresses.
+// The endings of sessions. Their values are part of addresses.
 const (
 	NoSession Ending = ""           // there was none
-	Rested    Ending = "rested"     // it was left alone for too long
-	Over      Ending = "over"       // it lasted as long as sessions may
-	SignedOut Ending = "signed-out" // by the user, perhaps elsewhere
+	Rested    Ending = "rested"     // it was idle for too long
+	Over      Ending = "over"       // it reached the maximum duration
+	SignedOut Ending = "signed-out" // by the user, perhaps in another browser
 	Lapsed    Ending = "lapsed"     // the identity provider does not renew it
-	Another   Ending = "another"    // the identity provider knows the user as somebody else now
+	Another   Ending = "another"    // the identity provider now has another user signed in
 	ByAdmin   Ending = "by-admin"   // a platform admin ended all sessions of the user
 )
 
-// endedError says why a session ended, and to the log what was behind it. It is errEnded.
+// endedError is why a session ended, with the cause for the log. It matches errEnded.
 type endedError struct {
 	why   Ending
 	cause string
@@ -27,7 +27,7 @@ type endedError struct {
 
 func (e *endedError) Error() string { return errEnded.Error() + ": " + e.cause }
 
-// Is makes each one errEnded.
+// Is reports whether target is errEnded.
 func (e *endedError) Is(target error) bool { return target == errEnded }
 
 var (
@@ -43,7 +43,7 @@ var (
 	errTooOld    = &endedError{Over, "the token is older than any may be"}
 )
 
-// TokenEnding returns for a program why its token, or a stream that it opened with it, has ended.
+// TokenEnding returns, for a program, why its token or a stream that it opened has ended.
 func TokenEnding(err error) string {
 	switch {
 	case errors.Is(err, errByAdmin):

@@ -9,10 +9,10 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// errNonce means that an ID token is of another sign-in.
+// errNonce means that an ID token is from another sign-in.
 var errNonce = errors.New("its nonce is not the one of this sign-in")
 
-// faultWords returns for the user what is wrong with an ID token that the provider gave.
+// faultWords returns, for the user, what is wrong with an ID token from the provider.
 func faultWords(err error) string {
 	bad, ok := errors.AsType[*identity.TokenError](err)
 	switch {
@@ -39,10 +39,10 @@ func faultWords(err error) string {
 	return "The identity provider's answer cannot be used."
 }
 
-// endOf returns when a token ends that was issued just now, by the portal's clock: that of the provider may be off.
+// endOf returns when a newly issued token expires, by the portal's clock: the provider's clock may be wrong.
 func endOf(tok *oidc.IDToken, now time.Time) time.Time {
 	off := now.Sub(tok.IssuedAt)
-	if off.Abs() > identity.IssuedSlack { // it was issued before
+	if off.Abs() > identity.IssuedSlack { // it was issued earlier
 		return tok.Expiry
 	}
 	return tok.Expiry.Add(off)

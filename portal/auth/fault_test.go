@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// TestATokenThatIsNotGoodEndsNoSession: the provider is asked once more, without the user.
+// TestATokenThatIsNotGoodEndsNoSession: it is retried with a silent sign-in.
 func TestATokenThatIsNotGoodEndsNoSession(t *testing.T) {
 	for what, claims := range map[string]oidctest.Claims{
 		"for another audience": {"aud": "other"}, "of another issuer": {"iss": "https://other.example"}, "ended": {"exp": 1},
@@ -25,8 +25,8 @@ func TestATokenThatIsNotGoodEndsNoSession(t *testing.T) {
 	}
 }
 
-// TestKeysMayChangeAtAnyMoment: strangers have just had the keys fetched, by tokens of keys that nobody knows. A
-// session that is renewed and a sign-in have them fetched again, and strangers do not.
+// TestKeysMayChangeAtAnyMoment: tokens of strangers with unknown keys have just caused a fetch of the keys. A renewal
+// and a sign-in cause another fetch, and strangers do not.
 func TestKeysMayChangeAtAnyMoment(t *testing.T) {
 	g := newGate(t)
 	cookies := jar{}
@@ -47,7 +47,7 @@ func TestKeysMayChangeAtAnyMoment(t *testing.T) {
 	g.issuer.NewKey()
 	g.later(2 * time.Second)
 	for range 20 {
-		_, _ = g.Browser.provider.verify(t.Context(), withKey(g.issuer.Token(nil), "x"), []string{"api"}) // nobody's
+		_, _ = g.Browser.provider.verify(t.Context(), withKey(g.issuer.Token(nil), "x"), []string{"api"}) // stranger
 	}
 	if n := g.issuer.Fetches(oidctest.KeysPath); n != before {
 		t.Errorf("strangers had the keys fetched %d times more", n-before)
@@ -63,7 +63,7 @@ func TestKeysMayChangeAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestAKeyThatIsNotPublishedIsNamed, and not the audience.
+// TestAKeyThatIsNotPublishedIsNamed as the reason, and not the audience.
 func TestAKeyThatIsNotPublishedIsNamed(t *testing.T) {
 	s := newSite(t)
 	s.Browser.provider.cfg.IssuerURL = s.issuer.URL
@@ -73,7 +73,7 @@ func TestAKeyThatIsNotPublishedIsNamed(t *testing.T) {
 	}
 }
 
-// TestTheProvidersClockMayBeOff: tokens that last a minute come 90 seconds after they were issued, by the portal's
+// TestTheProvidersClockMayBeOff: tokens that last a minute arrive 90 seconds after they were issued, by the portal's
 // clock.
 func TestTheProvidersClockMayBeOff(t *testing.T) {
 	for _, c := range []struct {

@@ -26,37 +26,37 @@ import (
 )
 
 const (
-	// loginCookie begins the names of cookies of sign-ins under way, one for each: several pages may be at it at once.
+	// loginCookie is the prefix of the cookies of sign-ins in progress, one each: several pages can sign in at once.
 	loginCookie = "__Host-portico-login-"
-	// loginLife is how long a user may take at the identity provider.
+	// loginLife is how long a user can take at the identity provider.
 	loginLife = 10 * time.Minute
-	// maxLogins is how many sign-ins a browser may have under way: their cookies come with each request.
+	// maxLogins bounds a browser's sign-ins in progress: each request carries their cookies.
 	maxLogins = 8
-	// maxLogin is how many bytes each of them has at most.
+	// maxLogin is the maximum size of each, in bytes.
 	maxLogin = 1500
 )
 
-// login is what the cookie of a sign-in under way holds; it binds the answer to this browser.
+// login is the content of the cookie of a sign-in in progress; it binds the response to this browser.
 type login struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
 	Verifier string `json:"v"`
 	ReturnTo string `json:"r"`
 	Expires  int64  `json:"x"`
-	Hint     string `json:"-"`           // by which the provider finds the user that it is not to ask
-	Renews   string `json:"o,omitempty"` // key of the session that it renews, if the provider does not ask the user anything
+	Hint     string `json:"-"`           // identifies the user to the provider in a silent sign-in
+	Renews   string `json:"o,omitempty"` // key of the session that a silent sign-in renews
 	Since    int64  `json:"c,omitempty"` // when the claims of that session were verified
-	Confirms string `json:"f,omitempty"` // key of the session whose user it confirms, if the provider asks the user again
+	Confirms string `json:"f,omitempty"` // key of the session whose user a fresh sign-in confirms
 }
 
-// cookie returns the name of the cookie that holds the sign-in with this state. The state is hashed because one that
-// comes back from a browser may hold any characters.
+// cookie returns the name of the cookie that holds the sign-in with this state. The state is hashed because one that a
+// browser sends back can contain any characters.
 func (l login) cookie() string {
 	h := sha256.Sum256([]byte(l.State))
 	return loginCookie + hex.EncodeToString(h[:8])
 }
 
-// usedStates refuses a state that has come back once.
+// usedStates refuses a state that was used before.
 type usedStates struct {
 	mu   sync.Mutex
 	seen *lru.LRUExpireCache
@@ -66,7 +66,7 @@ func newUsedStates(clock lru.Clock) *usedStates {
 	return &usedStates{seen: lru.NewLRUExpireCacheWithClock(refreshes, clock)}
 }
 
-// use reports whether the state was unused until now, and marks it as used. Of concurrent callers one gets true.
+// use reports whether the state was unused, and marks it as used. Of concurrent callers one gets true.
 func (u *usedStates) use(state string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -77,8 +77,8 @@ func (u *usedStates) use(state string) bool {
 	return true
 }
 
-// Login sends the browser to the identity provider. It changes nothing but a short-lived cookie. From pages of others
-// it leads to our own first: else they could sign people in again and again.
+// Login redirects the browser to the identity provider. It changes nothing except a short-lived cookie. From pages of
+// other sites it redirects to the portal's own page first: otherwise they could sign users in again and again.
 func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 	back := localPath(r.URL.Query().Get("return_to"))
 	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" || from == "same-site" {
@@ -88,8 +88,8 @@ func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 	b.toProvider(w, r, login{ReturnTo: back})
 }
 
-// toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session, and must
-// ask if it confirms who that is.
+// toProvider redirects the browser to the identity provider, which must not ask the user anything if l renews a
+// session, and must ask if l confirms the user.
 func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	oauth, err := b.provider.client(r.Context())
 	if err == nil {
@@ -119,7 +119,7 @@ func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// wishes returns what the provider is asked for beyond a plain sign-in; confirm is the prompt of a fresh one.
+// wishes returns the extra parameters of the authorization request; confirm is the prompt of a fresh sign-in.
 func (l login) wishes(confirm string) (all []oauth2.AuthCodeOption) {
 	wish := func(name, value string) {
 		if value != "" {
@@ -131,13 +131,13 @@ func (l login) wishes(confirm string) (all []oauth2.AuthCodeOption) {
 		wish("prompt", "none")
 	case l.Confirms != "":
 		wish("prompt", confirm)
-		wish("max_age", strconv.Itoa(int(identity.Fresh.Seconds()))) // by the standard the provider must tell then when the user signed in
+		wish("max_age", strconv.Itoa(int(identity.Fresh.Seconds()))) // makes the provider report the time of sign-in
 	}
 	wish("login_hint", l.Hint)
 	return all
 }
 
-// sealLogin seals l for its cookie. The way back to a page whose address is very long is left out.
+// sealLogin seals l for its cookie. The return address is left out if it is very long.
 func (b *Browser) sealLogin(l login) (string, error) {
 	plain, err := json.Marshal(l)
 	if err == nil && sealedLen(plain) > maxLogin {
@@ -150,7 +150,7 @@ func (b *Browser) sealLogin(l login) (string, error) {
 	return b.keys.seal(loginCookie, plain), nil
 }
 
-// clearLogins forgets the oldest sign-ins under way once there are too many, and what is none.
+// clearLogins removes invalid sign-ins in progress, and the oldest ones when there are too many.
 func (b *Browser) clearLogins(w http.ResponseWriter, r *http.Request) {
 	type pending struct {
 		name string
@@ -159,7 +159,7 @@ func (b *Browser) clearLogins(w http.ResponseWriter, r *http.Request) {
 	var all []pending
 	for _, c := range r.Cookies() {
 		if strings.HasPrefix(c.Name, loginCookie) {
-			l, _ := b.openLogin(c.Value) // what does not open ends before all others
+			l, _ := b.openLogin(c.Value) // invalid ones sort first
 			all = append(all, pending{c.Name, l.Expires})
 		}
 	}
@@ -178,10 +178,10 @@ func (b *Browser) openLogin(sealed string) (l login, err error) {
 	return l, err
 }
 
-// errNotStarted means that this browser did not begin this sign-in, or too long ago.
+// errNotStarted means that this browser did not start this sign-in, or did so too long ago.
 var errNotStarted = errors.New("no sign-in of this browser under way")
 
-// Callback takes the identity provider's answer and begins a session, renews one, or confirms whose it is.
+// Callback handles the identity provider's response: it begins a session, renews one, or confirms its user.
 func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 	l, err := b.takeLogin(w, r)
 	if err != nil {
@@ -212,7 +212,7 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 }
 
-// replace ends the session that the request brought, for a new one takes its place: nobody could sign out of it.
+// replace ends the session of the request, because a new one replaces it and nobody could sign out of the old one.
 func (b *Browser) replace(ctx context.Context, r *http.Request) {
 	old, err := b.readSession(r)
 	if err != nil && !errors.Is(err, errEnded) {
@@ -223,7 +223,7 @@ func (b *Browser) replace(ctx context.Context, r *http.Request) {
 	}
 }
 
-// takeLogin finds the sign-in that the answer belongs to, once.
+// takeLogin returns the sign-in to which the response belongs, once.
 func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, error) {
 	state := r.URL.Query().Get("state")
 	name := login{State: state}.cookie()
@@ -242,7 +242,7 @@ func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, erro
 	return l, nil
 }
 
-// begin trades the code of the answer for tokens, and the ID token for a session.
+// begin exchanges the code of the response for tokens, and returns a session from the ID token.
 func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (session, error) {
 	got, err := b.redeem(ctx, l, answer)
 	if err != nil {
@@ -261,8 +261,8 @@ func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (sessio
 	return s, nil
 }
 
-// problem shows what a failed sign-in means for the user; the log gets the cause. again is where it can be tried once
-// more without the user, if the provider did not answer.
+// problem shows the user why a sign-in failed, and logs the cause. again is where it can be retried without the user,
+// if the provider did not answer.
 func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error, again string) {
 	outcome, reason := refusalOf(err)
 	noteSession(r.Context(), signIn, "", outcome, reason)

@@ -97,7 +97,7 @@ func TestSignInBelongsToOneBrowserOnce(t *testing.T) {
 	s.clock.SetTime(s.clock.Now().Add(loginLife))
 	refused("too late", cookies, path)
 
-	// A session is no sign-in, though both are sealed with the same key.
+	// A session's cookie is not accepted as a sign-in, though both are sealed with the same key.
 	in, inCookies := signedIn(t)
 	r := in.do("GET", CallbackPath+"?state=&code=x", jar{login{}.cookie(): inCookies[sessionCookie]})
 	if r.StatusCode != http.StatusBadRequest {
@@ -203,7 +203,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// TestPagesOfOthersCannotBeginASignIn, or they could fill the browser with cookies, and end sessions by new ones.
+// TestPagesOfOthersCannotBeginASignIn, or they could fill the browser with cookies, and replace sessions.
 func TestPagesOfOthersCannotBeginASignIn(t *testing.T) {
 	s := newSite(t)
 	for from, want := range map[string]string{
@@ -236,7 +236,7 @@ func TestSignInsUnderWayStaySmall(t *testing.T) {
 	if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), cookies); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" {
 		t.Errorf("%d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 	}
-	// One too many: the oldest goes.
+	// One too many: the oldest is removed.
 	s.later(time.Second)
 	last := s.do("GET", LoginPath, before).Header.Get("Location")
 	if len(before) != maxLogins {

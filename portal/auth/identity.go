@@ -1,4 +1,4 @@
-// Package auth says who is calling: users by OpenID Connect and a sealed session cookie, programs by bearer token.
+// Package auth authenticates callers: users by OpenID Connect and a sealed session cookie, programs by bearer token.
 package auth
 
 import (
@@ -10,20 +10,19 @@ import (
 // Identity is a verified caller.
 type Identity = identity.Identity
 
-// RefusedError says why a user may not come in; Reason is for the user.
+// RefusedError is why a user is refused; Reason is for the user.
 type RefusedError = identity.RefusedError
 
-// ProviderError says that the identity provider could not be asked, or has a failure of its own: then it is around an
-// *AnswerError.
+// ProviderError reports that the identity provider could not be reached, or failed: then it wraps an *AnswerError.
 type ProviderError = identity.ProviderError
 
-// ErrBadToken says that a bearer token is not valid here.
+// ErrBadToken reports that a bearer token is not valid for this portal.
 var ErrBadToken = identity.ErrBadToken
 
-// serviceAccountPrefix begins the usernames of ServiceAccounts.
+// serviceAccountPrefix is the prefix of the usernames of ServiceAccounts.
 const serviceAccountPrefix = "system:serviceaccount:"
 
-// ServiceAccountName cuts system:serviceaccount:<namespace>:<name>.
+// ServiceAccountName splits system:serviceaccount:<namespace>:<name>.
 func ServiceAccountName(username string) (namespace, name string, ok bool) {
 	return identity.ServiceAccountName(username)
 }
@@ -45,18 +44,18 @@ func WithIdentity(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, identityKey, id)
 }
 
-// FromContext returns the caller of the request, and false when nobody is signed in.
+// FromContext returns the caller of the request; false if nobody is signed in.
 func FromContext(ctx context.Context) (Identity, bool) {
 	id, ok := ctx.Value(identityKey).(Identity)
 	return id, ok
 }
 
-// WithToken returns a context for a request that brought the person's own token, for those who verify it themselves.
+// WithToken returns a context for a request with the user's own token, for a server that verifies it itself.
 func WithToken(ctx context.Context, token string) context.Context {
 	return context.WithValue(ctx, tokenKey, token)
 }
 
-// Token returns the person's own token, or "" if the request brought none. It must go to the operator only.
+// Token returns the user's own token, or "" if the request has none. It must be sent to the operator only.
 func Token(ctx context.Context) string {
 	token, _ := ctx.Value(tokenKey).(string)
 	return token

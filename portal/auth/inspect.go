@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// Inspection is what to look at: the settings, and how far a token gets with them.
+// Inspection is the input of Inspect: the settings, and a token to try with them.
 type Inspection struct {
 	Config     Config
 	Token      string            // "" for none
@@ -24,7 +24,7 @@ type Inspection struct {
 	Now        func() time.Time
 }
 
-// inspector writes what it sees, and remembers what is wrong.
+// inspector writes the results and counts the problems.
 type inspector struct {
 	Inspection
 	provider *Provider
@@ -32,9 +32,9 @@ type inspector struct {
 	problems []string
 }
 
-// Inspect asks the identity provider for its settings and keys, and writes for people what signing in would ask for and
-// make of the token. It returns how many problems it found. Neither the client's secret nor the token, or its
-// signature, is written.
+// Inspect requests the identity provider's settings and keys, and writes for people what a sign-in would request and
+// how the token would be read. It returns the number of problems. It never writes the client's secret, or the token or
+// its signature.
 func Inspect(ctx context.Context, out io.Writer, what Inspection) (problems int, err error) {
 	i := &inspector{Inspection: what, provider: newProvider(what.Config, what.Now), out: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
 	i.settings()
@@ -60,7 +60,7 @@ func Inspect(ctx context.Context, out io.Writer, what Inspection) (problems int,
 
 func (i *inspector) title(s string) { i.say("\n%s", s) }
 
-func (i *inspector) say(format string, args ...any) { _, _ = fmt.Fprintf(i.out, format+"\n", args...) } // Flush tells
+func (i *inspector) say(format string, args ...any) { _, _ = fmt.Fprintf(i.out, format+"\n", args...) } // see Flush
 
 // line prints a setting and its value.
 func (i *inspector) line(name, value string) {
@@ -71,7 +71,7 @@ func (i *inspector) wrong(format string, args ...any) {
 	i.problems = append(i.problems, fmt.Sprintf(format, args...))
 }
 
-// settings reports the mistakes that can be found without asking the provider.
+// settings reports mistakes that can be found without the provider.
 func (i *inspector) settings() {
 	if err := i.Config.checkSignIn(); err != nil {
 		i.wrong("The settings: %s.", err)

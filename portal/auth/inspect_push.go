@@ -10,7 +10,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// push tries whether the provider takes a sign-in that is pushed. Nobody goes on with it, and the provider forgets it.
+// push checks whether the provider accepts a pushed authorization request. It is not used, and the provider lets it
+// expire.
 func (i *inspector) push(ctx context.Context, found *discovered, client *oauth2.Config) {
 	said := found.settings
 	switch {

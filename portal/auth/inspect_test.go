@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// inspect returns what is written, and how many problems are found.
+// inspect returns the output and the number of problems.
 func (s *site) inspect(t *testing.T, change func(*Config), token string) (string, int) {
 	t.Helper()
 	cfg := s.Browser.provider.cfg
@@ -73,7 +73,7 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		}
 		return claims
 	}
-	many := make([]string, 400) // as short as a token may be, and hard to pack
+	many := make([]string, 400) // as short as a token can be, and hard to pack
 	for i, id := range groupIDs(400) {
 		sum := sha256.Sum256([]byte(id))
 		many[i] = base64.RawURLEncoding.EncodeToString(sum[:19])

@@ -52,7 +52,7 @@ func (i *inspector) token(ctx context.Context, found *discovered) {
 	}
 }
 
-// payload prints what a token says.
+// payload prints the claims of a token.
 func (i *inspector) payload(text []byte) {
 	var indented bytes.Buffer
 	if json.Indent(&indented, text, "  ", "  ") != nil {
@@ -73,7 +73,7 @@ func (i *inspector) groups(id Identity) {
 	}
 }
 
-// verified says what the token is good for.
+// verified prints what the token can be used for.
 func (i *inspector) verified(ctx context.Context) {
 	cfg := i.Config
 	tok, err := i.provider.verify(ctx, i.Token, append([]string{cfg.ClientID}, cfg.Audiences...))

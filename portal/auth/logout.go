@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// BackChannelPath is where the identity provider says that somebody signed out there.
+	// BackChannelPath is where the identity provider reports sign-outs.
 	BackChannelPath = "/auth/backchannel-logout"
-	// logoutEvent is what a logout token is about, as OpenID Connect Back-Channel Logout 1.0 has it.
+	// logoutEvent is the event of a logout token, by OpenID Connect Back-Channel Logout 1.0.
 	logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
-	// forgetTime is how long a sign-out waits for the provider; the session has ended by then.
+	// forgetTime is how long a sign-out waits for the provider; the session has already ended.
 	forgetTime = 3 * time.Second
-	// maxLogoutAge bounds for how long a logout token is taken.
+	// maxLogoutAge bounds the age of an accepted logout token.
 	maxLogoutAge = 10 * time.Minute
-	// hintCookie holds, sealed, the ID token of a session that has ended, for the page that leads to the provider's
-	// sign-out, and hintLife is for how long.
+	// hintCookie holds, sealed, the ID token of an ended session, for the page with the link to the provider's
+	// sign-out; hintLife is for how long.
 	hintCookie = "__Host-portico-ended"
 	hintLife   = 5 * time.Minute
-	// logoutSlack is how far the provider's clock may be behind.
+	// logoutSlack is how far the provider's clock can be behind.
 	logoutSlack = time.Minute
 )
 
-// Logout ends the session here and on all replicas, also one that has ended here: where sessions last longer it has
-// not. POST only.
+// Logout ends the session on all replicas, even one that has already ended on this replica: on a replica with longer
+// sessions it may not have. POST only.
 func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	s, err := b.readSession(r)
 	clearSession(w, r)
@@ -51,17 +51,17 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, SignedOutPath, http.StatusSeeOther)
 }
 
-// SignedOut shows the portal's page after sign-out, with a link to sign out at the provider too. It is a link and no
+// SignedOut shows the portal's page after sign-out, with a link to sign out at the provider too. It is a link and not a
 // redirect because form-action 'self' forbids the latter.
 func (b *Browser) SignedOut(w http.ResponseWriter, r *http.Request) {
-	hint, _ := b.readHint(r) // many have none
+	hint, _ := b.readHint(r) // most have none
 	if hint != "" {
 		Untransformed(w.Header())
 	}
 	b.pages.SignedOut(w, r, b.provider.endSessionURL(r.Context(), hint))
 }
 
-// keepHint keeps the ID token of a session that ends for the page after it, which leads to the provider's.
+// keepHint keeps the ID token of an ending session for the sign-out page, whose link to the provider needs it.
 func (b *Browser) keepHint(w http.ResponseWriter, s session) {
 	if s.IDToken != "" {
 		setCookie(w, hintCookie, b.keys.seal(hintCookie, []byte(s.IDToken)), hintLife)
@@ -77,8 +77,8 @@ func (b *Browser) readHint(r *http.Request) (string, error) {
 	return string(hint), err
 }
 
-// forget makes the provider revoke the refresh token, if it offers that (RFC 7009). Without an answer the token expires
-// by itself, and nobody has it but the browser's copies.
+// forget asks the provider to revoke the refresh token, if it supports that (RFC 7009). Without an answer the token
+// expires by itself, and only the browser's cookie has it.
 func (b *Browser) forget(ctx context.Context, s session) {
 	ctx, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
@@ -112,8 +112,8 @@ func (p *Provider) revoke(ctx context.Context, token string) error {
 	return nil
 }
 
-// BackChannelLogout ends sessions, on all replicas, that the identity provider says have ended there: the one of a
-// browser there (sid), or all of a user (sub). It is for the provider, which shows by a signed token that it is.
+// BackChannelLogout ends, on all replicas, sessions that the identity provider reports as ended: the one of a browser
+// (sid), or all of a user (sub). The provider authenticates by a signed token.
 func (b *Browser) BackChannelLogout(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	said, err := b.provider.logoutToken(r.Context(), r.PostFormValue("logout_token"), b.now())
@@ -125,14 +125,14 @@ func (b *Browser) BackChannelLogout(w http.ResponseWriter, r *http.Request) {
 		noteSession(r.Context(), signOut, said.Subject, outcome, reason)
 		b.log.WarnContext(r.Context(), "the identity provider's sign-out was not taken", "error", err, "requestID", RequestID(r.Context()))
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest) // what the standard wants, whatever the reason
+		w.WriteHeader(http.StatusBadRequest) // as the standard requires, whatever the reason
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": "invalid_request", "error_description": "the logout token is not valid here, or cannot be acted on now"})
 		return
 	}
 	noteSession(r.Context(), signOut, said.Subject, Done, "provider")
 }
 
-// logout is what a logout token says.
+// logout is the content of a logout token.
 type logout struct {
 	Subject string                     `json:"sub"`
 	Session string                     `json:"sid"`
@@ -165,11 +165,11 @@ func (p *Provider) logoutToken(ctx context.Context, raw string, now time.Time) (
 	return said, nil
 }
 
-// endAtProvider ends the session that is named, and those of its user of which the provider never told a name; without
-// a name, all sessions of the user.
+// endAtProvider ends the session with the given sid, and those of its user without a sid; without a sid in the token,
+// all sessions of the user.
 func (b *Browser) endAtProvider(ctx context.Context, said logout) error {
 	now := b.now()
-	until := said.issued.Add(logoutSlack) // a token that comes a second time ends no session that began since
+	until := said.issued.Add(logoutSlack) // a repeated token ends no session that began since
 	if until.After(now) {
 		until = now
 	}
@@ -184,7 +184,7 @@ func (b *Browser) endAtProvider(ctx context.Context, said logout) error {
 		b.revoked.RevokeUser(ctx, SessionRef{User: unnamedHash(said.Subject), Began: until}))
 }
 
-// sidOf returns the provider's own name of the session, "" if it has none.
+// sidOf returns the provider's sid of the session, "" if it has none.
 func sidOf(tok *oidc.IDToken) string {
 	var said struct {
 		Session string `json:"sid"`

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// tells posts a logout token as the provider would, and returns the portal's answer.
+// tells posts a logout token as the provider would, and returns the portal's response.
 func (s *site) tells(token string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, portalURL+BackChannelPath, strings.NewReader(url.Values{"logout_token": {token}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -33,7 +33,7 @@ func (s *site) logoutToken(changes oidctest.Claims) string {
 	return s.issuer.Token(claims)
 }
 
-// twoBrowsers signs in one user with two browsers and another user with a third.
+// twoBrowsers signs in one user in two browsers and another user in a third.
 func twoBrowsers(t *testing.T) (s *site, one, two, other jar) {
 	t.Helper()
 	s, one, two, other = newSite(t), jar{}, jar{}, jar{}
@@ -76,7 +76,7 @@ func TestTheProviderSignsOut(t *testing.T) {
 	}
 }
 
-// TestASessionWithoutANameEndsWithAnyOfItsUser: nobody can tell which one the provider means.
+// TestASessionWithoutANameEndsWithAnyOfItsUser: it is unknown which one the provider means.
 func TestASessionWithoutANameEndsWithAnyOfItsUser(t *testing.T) {
 	s, named, unnamed, other := newSite(t), jar{}, jar{}, jar{}
 	s.signIn(t, named, oidctest.Claims{"sub": "alice", "sid": "sid-1", "preferred_username": "alice"})
@@ -90,7 +90,7 @@ func TestASessionWithoutANameEndsWithAnyOfItsUser(t *testing.T) {
 	s.see(t, other, "oidc:bob ")
 }
 
-// TestASignOutThatIsToldAgainEndsNothingNewer: a provider repeats what it is not sure of.
+// TestASignOutThatIsToldAgainEndsNothingNewer: a provider repeats a sign-out if it missed the response.
 func TestASignOutThatIsToldAgainEndsNothingNewer(t *testing.T) {
 	for _, changes := range []oidctest.Claims{{"sub": "alice"}, {"sub": "alice", "sid": "sid-9"}} {
 		s, cookies := newSite(t), jar{}
@@ -134,7 +134,7 @@ func TestSignOutsThatAreNotTheProvidersAreRefused(t *testing.T) {
 	}
 }
 
-// TestALogoutTokenNeedNotSayWhenItEnds: Hydra's do not. One that says it has ended is not taken.
+// TestALogoutTokenNeedNotSayWhenItEnds: Hydra's have no expiry. An expired one is refused.
 func TestALogoutTokenNeedNotSayWhenItEnds(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	s.signIn(t, cookies, oidctest.Claims{"sub": "alice", "sid": "sid-1", "preferred_username": "alice"})
@@ -148,7 +148,7 @@ func TestALogoutTokenNeedNotSayWhenItEnds(t *testing.T) {
 	s.see(t, cookies, "")
 }
 
-// TestALogoutTokenIsNobodysIdentity, though it is signed, and of somebody.
+// TestALogoutTokenIsNobodysIdentity, though it is signed and names a user.
 func TestALogoutTokenIsNobodysIdentity(t *testing.T) {
 	g := newGate(t)
 	g.bearer.cfg.UsernameClaim = "sub"
@@ -163,7 +163,7 @@ func TestALogoutTokenIsNobodysIdentity(t *testing.T) {
 	}
 }
 
-// TestTheProvidersSessionIsTheOneOfTheLastToken: a session that was renewed in silence may be another one there.
+// TestTheProvidersSessionIsTheOneOfTheLastToken: after a silent renewal the provider's session can be another one.
 func TestTheProvidersSessionIsTheOneOfTheLastToken(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	claims := func(sid string) oidctest.Claims {
@@ -189,7 +189,7 @@ func TestSigningOutRevokesTheRefreshToken(t *testing.T) {
 		reason, method string
 		status         int
 		offers         bool
-		list           error // of writing that the session has ended
+		list           error // of writing the revocation
 		want           []string
 	}{
 		{"by basic", secretBasic, 200, true, nil, []string{secretBasic}},
@@ -234,8 +234,8 @@ func TestTheProvidersSignOutLeadsBackIfThatIsRegistered(t *testing.T) {
 	}
 }
 
-// TestTheProviderIsToldWhichSessionEnds: some go to no other address without the ID token of the session. It is kept
-// sealed, and where there is no room it is left out.
+// TestTheProviderIsToldWhichSessionEnds: some providers do not redirect back without the session's ID token. It is kept
+// sealed, and left out if it does not fit.
 func TestTheProviderIsToldWhichSessionEnds(t *testing.T) {
 	for room, claims := range map[bool]oidctest.Claims{
 		true:  alice,

@@ -7,24 +7,24 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// maxUsername bounds the names that are looked at; members of Teams have no longer ones.
+// maxUsername bounds the names that are checked; members of Teams have the same limit.
 const maxUsername = 256
 
-// Named is a user of the identity provider whom somebody named.
+// Named is a user of the identity provider whom somebody entered by name.
 type Named struct {
-	// Username is as Kubernetes knows it.
+	// Username is the name in Kubernetes.
 	Username string
-	// Sure says that it was written as user:NAME. A group may have the same name.
+	// Sure says that it was written as user:NAME. A group can have the same name.
 	Sure bool
 }
 
-// NoUserError says why what somebody wrote names no user. Its text is for them.
+// NoUserError is why a text names no user. Its text is for the one who entered it.
 type NoUserError struct{ Why string }
 
 func (e *NoUserError) Error() string { return e.Why }
 
-// NameUser reads the name of a user as people write it: with the prefix that Kubernetes knows users by or without it,
-// and with user: in front or not. Its errors are *NoUserError.
+// NameUser parses the name of a user as people write it: with or without the prefix of users in Kubernetes, and with or
+// without a leading user:. Its errors are *NoUserError.
 func NameUser(prefix, text string) (Named, error) {
 	var n Named
 	name := strings.TrimSpace(text)
@@ -54,7 +54,7 @@ func NameUser(prefix, text string) (Named, error) {
 	return n, nil
 }
 
-// GroupError returns the error for the name of a group that was taken for that of a user.
+// GroupError returns the error for the name of a group that was entered as a user.
 func GroupError(name string) error {
 	return &NoUserError{groupWords(name) + ". If a user is called so too, write user:" + name}
 }

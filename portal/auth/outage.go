@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// watchEvery is how often the provider is asked whether it is there, and again soon after it did not answer.
+	// watchEvery is how often the provider is checked; after a failed check, the next one is sooner.
 	watchEvery      = 30 * time.Second
 	watchAgain      = 5 * time.Second
-	missedForOutage = 2 // answers in a row; one may get lost
+	missedForOutage = 2 // consecutive failures; a single response can get lost
 )
 
-// absence is what Watch found.
+// absence is the result of Watch.
 type absence struct {
 	since  time.Time
 	missed int
 }
 
-// Watch asks the identity provider for its settings again and again until ctx ends, so that pages can say that it is
-// away before somebody tries to sign in.
+// Watch requests the identity provider's settings regularly until ctx ends, so that pages can report an outage before a
+// user tries to sign in.
 func (p *Provider) Watch(ctx context.Context) error {
 	for {
 		pause := watchEvery
@@ -46,7 +46,7 @@ func (p *Provider) Outage() time.Time {
 	return p.absence.since
 }
 
-// look reports whether the provider answered. What it says of itself now holds from now on.
+// look reports whether the provider answered. Its new settings apply from now on.
 func (p *Provider) look(ctx context.Context) bool {
 	found, err := p.ask(ctx)
 	if ctx.Err() != nil {

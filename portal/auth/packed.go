@@ -13,18 +13,18 @@ import (
 	"sync"
 )
 
-// Sessions and groups are packed for their cookies. Proxies take only so much of an answer's headers, 4 kB with the
-// defaults of nginx, and those of a sign-in bring all cookies at once.
+// Sessions and groups are packed for their cookies. Proxies limit the headers of a response, nginx to 4 kB by default,
+// and the response to a sign-in sets all cookies at once.
 
 const (
-	// packFrom is the length from which on a session is packed. Shorter ones have room as they are, and replicas of the
-	// version before read them.
+	// packFrom is the length from which a session is packed. Shorter ones fit unpacked, and replicas of the previous
+	// version can read them.
 	packFrom = 1 << 10
-	// packedForm begins a session that is packed; one that is not begins with a brace.
+	// packedForm is the first byte of a packed session; an unpacked one begins with a brace.
 	packedForm = 1
-	// idSize is how many bytes an ID of 36 letters has in a list.
+	// idSize is the size in bytes of a UUID in a list.
 	idSize = 16
-	// maxSessionText bounds a session that is unpacked: its groups, and what else the identity provider says.
+	// maxSessionText bounds an unpacked session: its groups, and the other data of the identity provider.
 	maxSessionText = 2 * maxGroupsText
 )
 
@@ -34,14 +34,14 @@ type packedSession struct {
 	List *groupList `json:"k,omitempty"`
 }
 
-// groupList holds groups in less room.
+// groupList is a compact list of groups.
 type groupList struct {
 	Prefix string   `json:"p,omitempty"` // of each of IDs
 	IDs    []byte   `json:"i,omitempty"` // UUIDs, idSize bytes each
 	Names  []string `json:"n,omitempty"` // the others
 }
 
-// listOf returns the list of the groups. Those that are IDs come first in it.
+// listOf returns the list of the groups, UUIDs first.
 func listOf(groups []string) *groupList {
 	if len(groups) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func listOf(groups []string) *groupList {
 	return l
 }
 
-// cutID cuts the UUID off that a group ends with, if it is written as idText writes it.
+// cutID splits a group into a prefix and the UUID at its end, if that is in the format of idText.
 func cutID(group string) (prefix string, id []byte, ok bool) {
 	at := len(group) - len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
 	if at < 0 {
@@ -75,7 +75,7 @@ func idText(id []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// groups returns what listOf was given.
+// groups returns the groups that were passed to listOf, UUIDs first.
 func (l *groupList) groups() ([]string, error) {
 	if l == nil {
 		return nil, nil
@@ -90,7 +90,7 @@ func (l *groupList) groups() ([]string, error) {
 	return append(all, l.Names...), nil
 }
 
-// textOf returns how long groups are in a request to Kubernetes.
+// textOf returns the total length of the groups in a request to Kubernetes.
 func textOf(groups []string) (n int) {
 	for _, group := range groups {
 		n += len(group) + len(`"",`)
@@ -98,7 +98,7 @@ func textOf(groups []string) (n int) {
 	return n
 }
 
-// packSession returns the session as its cookie holds it.
+// packSession returns a session in the format of its cookie.
 func packSession(s session) ([]byte, error) {
 	plain, err := json.Marshal(s)
 	if err == nil && len(plain) < packFrom {
@@ -116,7 +116,7 @@ func packSession(s session) ([]byte, error) {
 	return append([]byte{packedForm}, packed...), nil
 }
 
-// unpackSession reads a session that packSession wrote, or a portal of before.
+// unpackSession reads a session that packSession or an earlier version wrote.
 func unpackSession(plain []byte) (session, error) {
 	var s packedSession
 	var err error
@@ -134,7 +134,7 @@ func unpackSession(plain []byte) (session, error) {
 	return s.session, err
 }
 
-// packGroups returns groups as cookies of their own hold them.
+// packGroups returns groups in the format of their separate cookies.
 func packGroups(groups []string) ([]byte, error) {
 	plain, err := json.Marshal(listOf(groups))
 	if err != nil {
@@ -147,7 +147,7 @@ func packGroups(groups []string) ([]byte, error) {
 	return packed, nil
 }
 
-// unpackGroups reads groups that packGroups wrote, or a portal of before, which wrote an array.
+// unpackGroups reads groups that packGroups wrote, or an earlier version, which wrote an array.
 func unpackGroups(packed []byte) ([]string, error) {
 	plain, err := unpack(packed, maxGroupsText)
 	if err != nil {
@@ -167,7 +167,7 @@ func unpackGroups(packed []byte) ([]string, error) {
 	return l.groups()
 }
 
-// pack compresses a cookie's content: IDs of groups take less than half the room then.
+// pack compresses a cookie's content: it halves the size of UUID groups.
 func pack(plain []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	to, err := flate.NewWriter(&packed, flate.BestCompression)
@@ -183,10 +183,10 @@ func pack(plain []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// unpackers are kept: each request with a packed session needs one, of some 40 kB.
+// unpackers are pooled: each request with a packed session needs one, of some 40 kB.
 var unpackers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// unpack returns what was packed, and no more than that many bytes of it.
+// unpack decompresses packed, and returns an error if the result exceeds most bytes.
 func unpack(packed []byte, most int64) ([]byte, error) {
 	from := unpackers.Get().(io.ReadCloser)
 	defer unpackers.Put(from)

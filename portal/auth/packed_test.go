@@ -15,10 +15,10 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// proxyBuffer is what nginx takes of an answer's headers with its defaults.
+// proxyBuffer is nginx's default limit of a response's headers.
 const proxyBuffer = 4 << 10
 
-// signInSize returns how many bytes the headers of a sign-in have, as the portal's server sends them.
+// signInSize returns the size of the headers of a sign-in's response, as the portal's server sends them.
 func signInSize(t *testing.T, groups []string, refresh int) int {
 	t.Helper()
 	s, cookies := newSite(t), jar{}
@@ -36,7 +36,7 @@ func signInSize(t *testing.T, groups []string, refresh int) int {
 		t.Fatalf("%d groups: %d %s", len(groups), w.Code, w.Body)
 	}
 	h := w.Header()
-	h.Set("Date", "Mon, 02 Jan 2006 15:04:05 GMT") // which the server adds
+	h.Set("Date", "Mon, 02 Jan 2006 15:04:05 GMT") // added by the server
 	h.Set("Content-Length", "44")
 	var all bytes.Buffer
 	all.WriteString("HTTP/1.1 303 See Other\r\n")
@@ -47,7 +47,7 @@ func signInSize(t *testing.T, groups []string, refresh int) int {
 	return all.Len()
 }
 
-// randomText returns what cannot be packed but for its alphabet, as tokens cannot, the same each time.
+// randomText returns text that does not compress beyond its alphabet, like tokens, the same each time.
 func randomText(n int) string {
 	b := make([]byte, n)
 	random := mathrand.NewChaCha8([32]byte{1})
@@ -64,9 +64,9 @@ func TestTheHeadersOfASignInPassProxies(t *testing.T) {
 		{61, 0, proxyBuffer},
 		{130, 0, proxyBuffer},
 		{0, 1000, proxyBuffer},
-		{85, 1000, proxyBuffer}, // as long as those of Keycloak
+		{85, 1000, proxyBuffer}, // as long as Keycloak's
 		{200, 0, 8 << 10},
-		{480, 1800, 16 << 10}, // as long as those of Entra ID
+		{480, 1800, 16 << 10}, // as long as Entra ID's
 	} {
 		n := signInSize(t, groupIDs(c.groups), c.refresh)
 		t.Logf("%3d groups and %4d bytes of refresh token: %5d bytes", c.groups, c.refresh, n)
@@ -76,7 +76,7 @@ func TestTheHeadersOfASignInPassProxies(t *testing.T) {
 	}
 }
 
-// TestGroupsArePackedAndUnpacked whatever they are called, and those of portals of before are read.
+// TestGroupsArePackedAndUnpacked for any names, and those of earlier versions can be read.
 func TestGroupsArePackedAndUnpacked(t *testing.T) {
 	ids := groupIDs(3)
 	for name, groups := range map[string][]string{
@@ -124,7 +124,7 @@ func TestGroupsArePackedAndUnpacked(t *testing.T) {
 	}
 }
 
-// TestShortSessionsAreAsTheyWere: replicas of the version before take them while they are replaced.
+// TestShortSessionsAreAsTheyWere: replicas of the previous version can read them during an update.
 func TestShortSessionsAreAsTheyWere(t *testing.T) {
 	s, cookies := signedIn(t)
 	plain, err := s.Browser.keys.open(sessionCookie, cookies[sessionCookie])

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// csp is the whole policy: no inline script or style, nothing from elsewhere, no frames.
+// csp is the Content-Security-Policy: no inline scripts or styles, nothing from other origins, no frames.
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// SecurityHeaders sets the security headers of every answer. Handlers of static files may replace Cache-Control.
+// SecurityHeaders sets the security headers of every response. Handlers of static files can replace Cache-Control.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", csp)
 		h.Set("X-Content-Type-Options", "nosniff")
-		// same-origin, not no-referrer: with that browsers would send "Origin: null" with our own forms.
+		// same-origin, not no-referrer: with the latter browsers would send "Origin: null" with our own forms.
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -27,9 +27,9 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// cachingOf returns what caches are told. Nothing is stored but in the memory of the browser, from which a page comes
-// back that was left a moment ago; it drops it there when a cookie changes, as at sign-out. A script's requests, which
-// our scripts make past the cache, must not say no-store for that: a page that had such an answer is not kept.
+// cachingOf returns the Cache-Control header. Responses are stored only in the browser's back/forward cache, which
+// drops a page when a cookie changes, as at sign-out. Requests by scripts, which bypass the cache, must not get
+// no-store: a page with such a response is not kept in the back/forward cache.
 func cachingOf(r *http.Request) string {
 	if r.Header.Get("Sec-Fetch-Dest") == "empty" {
 		return "private, no-cache"
@@ -37,14 +37,14 @@ func cachingOf(r *http.Request) string {
 	return "no-store"
 }
 
-// Untransformed marks an answer that shows a secret, or what may be one. Nobody on the way may change it, which
-// compressing is: the length of a compressed page tells what stands in it twice.
+// Untransformed marks a response that shows, or may show, a secret: no proxy may change it, in particular compress it,
+// because the length of a compressed page reveals repeated text.
 func Untransformed(h http.Header) {
 	h.Set("Cache-Control", cmp.Or(h.Get("Cache-Control"), "no-store")+", no-transform")
 }
 
-// StrictTransport tells browsers to come by https only from now on, if that is how they reach the portal. It says
-// nothing of hosts below ours: they may be tenants'.
+// StrictTransport tells browsers to use https only from now on, if that is how they reach the portal. It does not
+// include subdomains, which can belong to tenants.
 func (p *Provider) StrictTransport(next http.Handler) http.Handler {
 	if !strings.HasPrefix(p.cfg.PublicURL, "https://") {
 		return next
@@ -55,14 +55,13 @@ func (p *Provider) StrictTransport(next http.Handler) http.Handler {
 	})
 }
 
-// distrusted are the beginnings of header names that say who or where the client is; nobody in front of us is
-// trusted with that.
+// distrusted are prefixes of headers that state who or where the client is; no proxy is trusted with that.
 var distrusted = []string{
 	"impersonate-", "x-remote-", "x-forwarded-", "x-real-ip", "forwarded", "x-request-id",
 	"x-original-", "true-client-ip", "x-client-ip", "x-auth-request-", "x-user", "x-groups",
 }
 
-// StripHeaders removes inbound headers that claim an identity, in any spelling, and those that Connection names.
+// StripHeaders removes inbound headers that state an identity, in any spelling, and those that Connection names.
 func StripHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, names := range r.Header["Connection"] {
@@ -83,12 +82,12 @@ func StripHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// SameOrigin refuses writes that another site sent: with the standard library's check, and because tenants own sibling
-// hosts with the stricter rule that the Origin must be ours.
+// SameOrigin refuses writes from other sites: by the standard library's check and, because tenants own sibling hosts,
+// by the stricter rule that the Origin must be the portal's.
 func (b *Browser) SameOrigin(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	origin := b.provider.cfg.origin()
-	if err := cross.AddTrustedOrigin(origin); err != nil { // a proxy may have put another host in the place of ours
+	if err := cross.AddTrustedOrigin(origin); err != nil { // a proxy may have replaced the Host header
 		panic(fmt.Sprintf("the portal's own origin: %v", err)) // cannot happen: NewProvider has checked it
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +100,7 @@ func (b *Browser) SameOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// fromUs reports whether a write was sent by a page of ours. Browsers send Origin with every write; without one the
+// fromUs reports whether a page of the portal sent the write. Browsers send Origin with every write; without it the
 // fetch metadata must say so.
 func fromUs(r *http.Request, origin string) bool {
 	switch r.Method {
@@ -115,16 +114,16 @@ func fromUs(r *http.Request, origin string) bool {
 	return site == "same-origin"
 }
 
-// bodyTime is how long a request's body may take to arrive.
+// bodyTime is the time limit for reading a request's body.
 const bodyTime = 30 * time.Second
 
-// LimitBody refuses to read more than limit bytes of a request, or for longer than half a minute. Requests
-// without a body, such as streams, get no deadline: Go ends a request when its connection's deadline passes.
+// LimitBody limits a request's body to limit bytes and half a minute. Requests without a body, such as streams, get no
+// deadline: Go ends a request when its connection's deadline passes.
 func LimitBody(limit int64, now func() time.Time) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength != 0 && r.Body != nil {
-				// Writers that know no deadlines, as those of some tests, go without.
+				// Some tests' writers do not support deadlines.
 				_ = http.NewResponseController(w).SetReadDeadline(now().Add(bodyTime))
 				r.Body = http.MaxBytesReader(w, r.Body, limit)
 			}
@@ -133,10 +132,12 @@ func LimitBody(limit int64, now func() time.Time) func(http.Handler) http.Handle
 	}
 }
 
-// answerTime is how long an answer may take, from the request's header, or from its body's end, to the last byte read.
+// answerTime is the time limit for a response, from the request's header, or from its body's end, to the last byte
+// written.
 const answerTime = 30 * time.Second
 
-// LimitAnswer gives up on a client that does not read its answer. A stream sets a deadline of its own for each message.
+// LimitAnswer limits the time of a client that does not read the response. A stream sets its own deadline for each
+// message.
 func LimitAnswer(now func() time.Time) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -144,7 +145,7 @@ func LimitAnswer(now func() time.Time) func(http.Handler) http.Handler {
 			if r.ContentLength != 0 {
 				limit += bodyTime
 			}
-			// Writers that know no deadlines, as those of some tests, go without.
+			// Some tests' writers do not support deadlines.
 			_ = http.NewResponseController(w).SetWriteDeadline(now().Add(limit))
 			next.ServeHTTP(w, r)
 		})

@@ -62,7 +62,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// A script's answer that forbids caches would keep the page that it is for out of the browser's memory.
+// A no-store response to a script would keep its page out of the back/forward cache.
 func TestAnswersForScriptsAreForNoSharedCache(t *testing.T) {
 	for dest, want := range map[string]string{"empty": "private, no-cache", "document": "no-store", "": "no-store"} {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody)
@@ -199,7 +199,7 @@ func TestIdentitiesAreChecked(t *testing.T) {
 	}
 }
 
-// TestAProxyMayHandOnAnotherHost: nginx does with its defaults, and not each browser sends fetch metadata.
+// TestAProxyMayHandOnAnotherHost: nginx does by default, and not every browser sends fetch metadata.
 func TestAProxyMayHandOnAnotherHost(t *testing.T) {
 	s, cookies := signedIn(t)
 	post := func(origin string) int {

@@ -17,17 +17,18 @@ import (
 // providerTimeout bounds one request to the identity provider.
 const providerTimeout = identity.Timeout
 
-// discoverAgain is how long a provider that told nothing of itself is left alone.
+// discoverAgain is the minimum time between a failed discovery and the next.
 const discoverAgain = 3 * time.Second
 
 const (
-	// answeredFor is how long a provider that answered is taken to be there, and answersWithin how long it may take.
+	// answeredFor is how long a provider that answered counts as available, and answersWithin how long it can take to
+	// answer.
 	answeredFor   = 5 * time.Second
 	answersWithin = 3 * time.Second
 	isThere       = "looking whether the identity provider is there"
 )
 
-// Provider is the identity provider. It is looked up at first use, so that the portal starts without it.
+// Provider is the identity provider. Discovery happens at first use, so that the portal starts without it.
 type Provider struct {
 	cfg  Config
 	http *http.Client
@@ -38,13 +39,13 @@ type Provider struct {
 	found   *discovered
 	failure error // of the last attempt
 	failed  time.Time
-	heard   time.Time // it answered
-	silence error     // it did not, when it was last asked whether it is there
+	heard   time.Time // last answer
+	silence error     // error of the last check whether it answers
 	silent  time.Time
-	absence absence // as Watch found it
+	absence absence // result of Watch
 }
 
-// NewProvider checks cfg; it sends nothing yet.
+// NewProvider checks cfg; it sends no requests.
 func NewProvider(cfg Config, now func() time.Time) (*Provider, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func newProvider(cfg Config, now func() time.Time) *Provider {
 	return &Provider{cfg: cfg, now: now, http: &http.Client{Timeout: providerTimeout, Transport: identity.Bounded(nil)}}
 }
 
-// discover asks once, for all who wait, and again some time after a failure. It gives up waiting when ctx ends.
+// discover fetches the provider's settings, once for all waiting callers, and again some time after a failure. It stops
+// waiting when ctx ends.
 func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	if found, err := p.known(); found != nil || err != nil {
 		return found, err
@@ -83,7 +85,7 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	}
 }
 
-// known returns what discovery found, or its error if that is recent. Both are nil when the provider must be asked.
+// known returns the result of discovery, or its error if that is recent. Both are nil when discovery is due.
 func (p *Provider) known() (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +95,8 @@ func (p *Provider) known() (*discovered, error) {
 	return p.found, nil
 }
 
-// answers returns nil if the provider is there: it answered a moment ago, or does now. Browsers must not be sent to one
-// that is not, for their pages would be gone. It asks once for all who wait.
+// answers returns nil if the provider answered lately, or answers now. Browsers must not be sent to a provider that
+// does not answer, since their pages would be lost. Concurrent callers share one request.
 func (p *Provider) answers(ctx context.Context) error {
 	if known, err := p.lately(); known {
 		return err
@@ -112,7 +114,7 @@ func (p *Provider) answers(ctx context.Context) error {
 			p.found, p.failure, p.heard = found.after(p.found), nil, p.now()
 			return nil, nil
 		}
-		// What a proxy in front of it says is no answer of the provider to anybody who signs in.
+		// The response of a proxy in front of the provider is not for users who sign in.
 		p.silence, p.silent = &ProviderError{Doing: isThere, Cause: errors.New(err.Error())}, p.now()
 		return nil, p.silence
 	})
@@ -124,7 +126,7 @@ func (p *Provider) answers(ctx context.Context) error {
 	}
 }
 
-// lately reports whether it is known from a moment ago if the provider answers: nil if it does.
+// lately reports whether the provider's availability is known from a recent check; err is nil if it answered.
 func (p *Provider) lately() (known bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +139,7 @@ func (p *Provider) lately() (known bool, err error) {
 	return false, nil
 }
 
-// client returns the OAuth client that the portal is at the provider.
+// client returns the portal's OAuth client.
 func (p *Provider) client(ctx context.Context) (*oauth2.Config, error) {
 	found, err := p.discover(ctx)
 	if err != nil {
@@ -146,7 +148,7 @@ func (p *Provider) client(ctx context.Context) (*oauth2.Config, error) {
 	return p.oauth(found)
 }
 
-// trade gives the code of a sign-in for tokens, once.
+// trade exchanges the code of a sign-in for tokens, once.
 func (p *Provider) trade(ctx context.Context, code, verifier string) (*oauth2.Token, error) {
 	oauth, err := p.client(ctx)
 	if err != nil {
@@ -159,7 +161,7 @@ func (p *Provider) trade(ctx context.Context, code, verifier string) (*oauth2.To
 	return tok, nil
 }
 
-// refresh gives a refresh token for new tokens, once.
+// refresh exchanges a refresh token for new tokens, once.
 func (p *Provider) refresh(ctx context.Context, token string) (*oauth2.Token, error) {
 	oauth, err := p.client(ctx)
 	if err != nil {
@@ -176,8 +178,8 @@ func (p *Provider) with(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, p.http)
 }
 
-// verify checks signature, issuer, life and audience. The token must be for one of the audiences. ErrBadToken says that
-// it is not good, a *ProviderError that nobody can tell for want of the provider's keys.
+// verify checks signature, issuer, expiry and audience. The token must be for one of the audiences. ErrBadToken means
+// that it is invalid, a *ProviderError that the provider's keys are not available.
 func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (*oidc.IDToken, error) {
 	found, err := p.discover(ctx)
 	if err != nil {
@@ -186,7 +188,7 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 	return identity.Verify(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, audiences, p.now)
 }
 
-// verifyIssued verifies an ID token that the token endpoint gave just now.
+// verifyIssued verifies an ID token that the token endpoint has just issued.
 func (p *Provider) verifyIssued(ctx context.Context, raw string) (*oidc.IDToken, error) {
 	found, err := p.discover(ctx)
 	if err != nil {
@@ -204,7 +206,7 @@ func (p *Provider) verifyLogout(ctx context.Context, raw string) (*oidc.IDToken,
 	return identity.VerifyLogout(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, []string{p.cfg.ClientID}, p.now)
 }
 
-// identity reads the caller from a verified ID token. A *RefusedError says why this user may not come in.
+// identity returns the caller of a verified ID token. A *RefusedError says why this user is refused.
 func (p *Provider) identity(tok *oidc.IDToken) (Identity, error) {
 	return p.cfg.claims().Of(tok)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// withKey returns the token with a header that names another key.
+// withKey returns the token with another key ID in its header.
 func withKey(token, kid string) string {
 	_, rest, _ := strings.Cut(token, ".")
 	return part(`{"alg":"RS256","kid":"`+kid+`"}`) + "." + rest
@@ -55,7 +55,7 @@ func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 	}
 	g.later(identity.KeysEvery)
 	down.Store(true)
-	p := g.provider(t) // with no keys yet
+	p := g.provider(t) // without keys yet
 	p.found = &discovered{keys: identity.NewKeys(t.Context(), g.issuer.URL+oidctest.KeysPath, g.clock.Now)}
 	token := g.issuer.Token(oidctest.Claims{"aud": "api"})
 	var provider *ProviderError
@@ -85,12 +85,12 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now) // they have been forgotten
+	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now) // drop the cached keys
 	s.see(t, cookies, "oidc:alice oidc:dev")
 	down.Store(false)
 	s.later(identity.KeysEvery + retryAfter)
 	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
-	s.see(t, cookies, "oidc:alice oidc:ops") // with the refresh token that came without keys to verify the rest
+	s.see(t, cookies, "oidc:alice oidc:ops") // by the refresh token that was kept when the keys were missing
 
 	other := jar{}
 	code, state := s.issuer.Code(s.do("GET", LoginPath, other).Header.Get("Location"), alice)
@@ -106,8 +106,8 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	}
 }
 
-// TestATokenOfANewKeyWaitsForIt: strangers have had the keys fetched a moment before there was a new one. Whoever has a
-// token of that waits, and is not refused; and strangers cannot have them fetched more often.
+// TestATokenOfANewKeyWaitsForIt: strangers caused a fetch of the keys just before there was a new one. A token of the
+// new key waits for the next fetch and is not refused; strangers cannot cause more fetches.
 func TestATokenOfANewKeyWaitsForIt(t *testing.T) {
 	issuer := oidctest.New(t)
 	var rotated atomic.Bool

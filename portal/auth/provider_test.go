@@ -24,7 +24,7 @@ func (s *site) downOnce() *atomic.Bool {
 	return down
 }
 
-// eventually asks again: a fetch that has just ended may answer one more question.
+// eventually retries done: a fetch that has just ended can answer one more call.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -64,7 +64,7 @@ func TestSettingsAreAskedForOnceAndNotAtOnceAgain(t *testing.T) {
 	}
 }
 
-// TestAddressesInClearAreRefused, but those of this machine.
+// TestAddressesInClearAreRefused except on loopback.
 func TestAddressesInClearAreRefused(t *testing.T) {
 	for _, name := range []string{"authorization_endpoint", "token_endpoint", "device_authorization_endpoint", "jwks_uri", "revocation_endpoint"} {
 		s := newSite(t)
@@ -147,7 +147,7 @@ func TestASecondSignInEndsTheSessionBefore(t *testing.T) {
 	s.see(t, cookies, "oidc:alice oidc:dev")
 }
 
-// TestWhoTakesOverANameIsNotItsFormerOwner, where sub is the username; names are for reading.
+// TestWhoTakesOverANameIsNotItsFormerOwner if sub is the username; names are for display only.
 func TestWhoTakesOverANameIsNotItsFormerOwner(t *testing.T) {
 	s := newSite(t)
 	s.Browser.provider.cfg.UsernameClaim = "sub"

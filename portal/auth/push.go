@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// pushWithin bounds a request that is pushed where it need not be.
+	// pushWithin bounds a pushed request at a provider that does not require it.
 	pushWithin = 3 * time.Second
 	pushing    = "pushing a sign-in"
 )
 
-// authURL returns where a browser is sent to sign in. What is asked for is pushed beforehand where the provider takes
-// that (RFC 9126). Where it must not be, and the provider does not take it so, it goes with the browser.
+// authURL returns where a browser is redirected to sign in. If the provider supports it, the parameters are pushed
+// beforehand (RFC 9126). If the push fails and the provider does not require it, they are part of the URL.
 func (p *Provider) authURL(
 	ctx context.Context, oauth *oauth2.Config, state string, opts ...oauth2.AuthCodeOption,
 ) (string, error) {
@@ -49,7 +49,7 @@ func (p *Provider) authURL(
 	return plain, nil
 }
 
-// pushedURL returns the address of the sign-in that was pushed.
+// pushedURL returns the URL of a pushed authorization request.
 func pushedURL(oauth *oauth2.Config, uri string) (string, error) {
 	to, err := url.Parse(oauth.Endpoint.AuthURL)
 	if err != nil {
@@ -62,13 +62,13 @@ func pushedURL(oauth *oauth2.Config, uri string) (string, error) {
 	return to.String(), nil
 }
 
-// push sends what a sign-in asks for, and returns the name by which the provider knows it for a moment.
+// push pushes the parameters of a sign-in, and returns their short-lived request URI.
 func (p *Provider) push(ctx context.Context, oauth *oauth2.Config, to string, asked url.Values) (string, error) {
 	resp, err := p.post(ctx, oauth, to, asked)
 	if err != nil {
 		return "", &ProviderError{Doing: pushing, Cause: err}
 	}
-	defer func() { _ = resp.Body.Close() }() // it is read, or of no use
+	defer func() { _ = resp.Body.Close() }() // it has been read, or is not needed
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return "", &ProviderError{Doing: pushing, Cause: err}
@@ -86,7 +86,7 @@ func (p *Provider) push(ctx context.Context, oauth *oauth2.Config, to string, as
 	return said.URI, nil
 }
 
-// post sends a form to the provider as the portal's client.
+// post sends a form to the provider with the portal's client authentication.
 func (p *Provider) post(
 	ctx context.Context, client *oauth2.Config, to string, form url.Values,
 ) (*http.Response, error) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestASignInIsPushedWhereThatIsTaken: the browser brings no more than the name of it. So with one that asks the user
-// nothing, and one that asks again.
+// TestASignInIsPushedWhereThatIsTaken: the browser's URL has only the request URI. The same for a silent sign-in and
+// for one that asks again.
 func TestASignInIsPushedWhereThatIsTaken(t *testing.T) {
 	for _, c := range []struct{ secret, method, asked string }{
 		{"", "", "none"}, {"s3cret&=", secretBasic, secretBasic}, {"s3cret&=", secretPost, secretPost},
@@ -39,7 +39,7 @@ func TestASignInIsPushedWhereThatIsTaken(t *testing.T) {
 	}
 }
 
-// TestAPushThatFails ends the sign-in where it is required, and else the browser brings what is asked for.
+// TestAPushThatFails ends the sign-in if a push is required; else the parameters are in the browser's URL.
 func TestAPushThatFails(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	s.issuer.RequirePush = true
@@ -55,7 +55,7 @@ func TestAPushThatFails(t *testing.T) {
 	}
 }
 
-// TestInspectPushesASignIn, and so finds what the provider does not take.
+// TestInspectPushesASignIn, and so finds parameters that the provider refuses.
 func TestInspectPushesASignIn(t *testing.T) {
 	for what, c := range map[string]struct {
 		require  bool

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// record is what the log says of one request. Only the request's own goroutine writes the actor.
+// record is the log record of one request. Only the request's own goroutine writes the actor.
 type record struct {
 	id    string
 	actor Identity
@@ -26,16 +26,16 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// note tells the log who the request is from.
+// note sets the caller in the record.
 func note(ctx context.Context, actor Identity) {
 	if rec := recordOf(ctx); rec != nil {
 		rec.actor = actor
 	}
 }
 
-// Record gives each request an ID and logs who did what with which result, and each write (NoteWrite), denial
-// (NoteDenied) and read of a log (NoteLogRead) in a line of its own: no bodies, no queries, no headers. failed answers
-// after a panic.
+// Record gives each request an ID and logs who did what with which result. Each write (NoteWrite), denial (NoteDenied)
+// and read of a log (NoteLogRead) gets its own line. It logs no bodies, queries or headers. failed responds after a
+// panic.
 func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ func (rec *record) finish(out *response, r *http.Request, took time.Duration) {
 	}, known(rec.actor)...)...)
 }
 
-// rescue turns a panic into an opaque answer, unless one was begun. It must be deferred.
+// rescue turns a panic into an opaque response, unless one was begun. It must be deferred.
 func rescue(log *slog.Logger, out *response, r *http.Request, failed http.HandlerFunc) {
 	v := recover()
 	if v == nil {
@@ -83,7 +83,7 @@ func decision(status int) string {
 	return "allow"
 }
 
-// response remembers the status.
+// response records the status.
 type response struct {
 	http.ResponseWriter
 	code int
@@ -103,7 +103,7 @@ func (r *response) Write(b []byte) (int, error) {
 	return r.ResponseWriter.Write(b)
 }
 
-// Flush lets streams through.
+// Flush flushes the wrapped writer, which streams need.
 func (r *response) Flush() {
 	if r.code == 0 {
 		r.code = http.StatusOK

@@ -9,15 +9,15 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// redeemed is what the provider gave for a code, verified.
+// redeemed is what the provider issued for a code, verified.
 type redeemed struct {
 	id      Identity
 	token   *oidc.IDToken
-	raw     string // the same, as it is signed
+	raw     string // the signed token
 	refresh string
 }
 
-// redeem trades the code of the answer for tokens, and verifies the ID token.
+// redeem exchanges the code of the response for tokens, and verifies the ID token.
 func (b *Browser) redeem(ctx context.Context, l login, answer url.Values) (redeemed, error) {
 	if code := answer.Get("error"); code != "" {
 		return redeemed{}, &AnswerError{Doing: "signing in", Code: clean(code), Detail: clean(answer.Get("error_description"))}
@@ -34,7 +34,7 @@ func (b *Browser) redeem(ctx context.Context, l login, answer url.Values) (redee
 	if err != nil {
 		return redeemed{}, err
 	}
-	// go-oidc leaves the nonce to us.
+	// go-oidc does not check the nonce.
 	if subtle.ConstantTimeCompare([]byte(idToken.Nonce), []byte(l.Nonce)) != 1 {
 		return redeemed{}, fmt.Errorf("%w: %w", ErrBadToken, errNonce)
 	}

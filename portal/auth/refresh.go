@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// reuseFor is how long the outcome of a refresh answers requests that still carry the cookie from before it: a
-	// page sends several at once, and the provider may accept a refresh token only once.
+	// reuseFor is how long the outcome of a refresh is reused for requests that still carry the earlier cookie: a page
+	// sends several at once, and the provider may accept a refresh token only once.
 	reuseFor = time.Minute
-	// retryAfter is how long a provider that did not answer is left alone.
+	// retryAfter is the pause after a provider did not answer.
 	retryAfter = 10 * time.Second
-	// refreshes bounds the outcomes kept.
+	// refreshes bounds the cached outcomes.
 	refreshes = 10_000
 )
 
-// refresher asks the provider again who the user is.
+// refresher refreshes sessions at the provider.
 type refresher struct {
 	provider *Provider
 	turns    Turns // nil: there is no other replica
@@ -34,7 +34,7 @@ type refresher struct {
 	outcomes *lru.LRUExpireCache
 }
 
-// outcome of one refresh.
+// outcome is the result of one refresh.
 type outcome struct {
 	session session
 	err     error
@@ -47,9 +47,9 @@ func newRefresher(o BrowserOptions) *refresher {
 	}
 }
 
-// due returns s with claims verified lately. errEnded means that the provider no longer vouches for the user; any
-// other error means that the provider could not be asked. outrun says that newer cookies may be on their way to the
-// browser: then it must get none with what is returned.
+// due returns s with claims verified lately. errEnded means that the provider no longer vouches for the user; any other
+// error means that the provider could not be reached. outrun says that another response may already carry newer
+// cookies: then the result must not be written to cookies.
 func (f *refresher) due(ctx context.Context, s session, now time.Time) (fresh session, outrun bool, err error) {
 	if s.Refresh == "" || now.Sub(time.Unix(s.Checked, 0)) < checkEvery {
 		return s, false, nil
@@ -62,14 +62,14 @@ func (f *refresher) due(ctx context.Context, s session, now time.Time) (fresh se
 		}
 		return fresh, errors.Is(err, errOthersTurn), nil
 	}
-	// The provider may be there: a silent sign-in needs no turn.
+	// The provider may be available: a silent sign-in needs no turn.
 	if errors.Is(err, errOthersTurn) || errors.Is(err, errNoTurn) {
 		return session{}, false, &endedError{Lapsed, err.Error()}
 	}
-	return fresh, false, err // beside an outage fresh is s with a new refresh token, if there is one
+	return fresh, false, err // after an outage fresh is s with a new refresh token, if there is one
 }
 
-// once collapses concurrent refreshes with one token, and later ones for a while, here and on other replicas.
+// once shares one refresh among concurrent callers with the same token, and later ones for a while, on all replicas.
 func (f *refresher) once(ctx context.Context, s session, now time.Time) (session, error) {
 	key := s.renewalKey()
 	v, err, _ := f.flights.Do(key, func() (any, error) {
@@ -111,13 +111,13 @@ func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session,
 		return session{}, &endedError{Lapsed, "renewing it brought no ID token, so groups are not known"}
 	}
 	if tok.RefreshToken != "" {
-		s.Refresh = tok.RefreshToken // the old one may be of no use by now, whatever becomes of the ID token
+		s.Refresh = tok.RefreshToken // the old one may be invalid now, even if the ID token is refused
 	}
 	return f.renewed(ctx, s, raw, tok, now)
 }
 
-// renewed returns s with the claims of the new ID token, which must be about the same user. When the token cannot be
-// verified for now it returns s unchanged and a *ProviderError.
+// renewed returns s with the claims of the new ID token, which must be about the same user. If the token cannot be
+// verified for now, it returns s unchanged and a *ProviderError.
 func (f *refresher) renewed(
 	ctx context.Context, s session, raw string, tok *oauth2.Token, now time.Time,
 ) (session, error) {
@@ -125,7 +125,7 @@ func (f *refresher) renewed(
 	if _, ok := errors.AsType[*ProviderError](err); ok {
 		return s, err
 	}
-	if err != nil { // another token may be good: the provider is asked once more, without the user
+	if err != nil { // another token may be valid: retry with a silent sign-in
 		return session{}, &endedError{Lapsed, "renewing it brought an ID token that is not good: " + err.Error()}
 	}
 	id, err := f.provider.who(ctx, idToken, tok, false)

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// refreshedTo makes the provider answer refreshes with these claims and status.
+// refreshedTo sets the provider's response to refreshes.
 func (s *site) refreshedTo(claims oidctest.Claims, status int) {
 	s.issuer.Refreshed = func() (oidctest.Claims, int) {
 		all := oidctest.Claims{"aud": "portal", "preferred_username": "alice"}
@@ -46,7 +46,7 @@ func TestRefreshesOfOnePageAreOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			// Each with the old cookie, as a page's requests have it.
+			// Each with the old cookie, like a page's concurrent requests.
 			if r := s.do("GET", "/x", jar{sessionCookie: cookies[sessionCookie]}); r.StatusCode != http.StatusOK {
 				t.Errorf("status %d", r.StatusCode)
 			}
@@ -88,7 +88,7 @@ func TestSessionsOutliveAProviderThatIsDown(t *testing.T) {
 	s.later(checkEvery)
 	s.see(t, cookies, "oidc:alice oidc:dev")
 	s.see(t, cookies, "oidc:alice oidc:dev")
-	if n := len(s.issuer.Asked()) - before; n > 2 { // the oauth2 package asks a second time by itself
+	if n := len(s.issuer.Asked()) - before; n > 2 { // the oauth2 package retries once by itself
 		t.Errorf("%d refreshes within seconds", n)
 	}
 	s.later(checkGrace - checkEvery)

@@ -8,12 +8,12 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// renew goes on with a session that lapsed, if the identity provider still knows its user without asking. It stays the
-// same session: signing out of a copy ends it, and it lasts no longer, and rests as long, as if nothing had been.
+// renew continues a lapsed session, if the identity provider still knows its user without asking. It stays the same
+// session: signing out with a copy of the cookie ends it, and its idle and maximum durations continue.
 func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 	old, err := b.readSession(r)
 	switch {
-	// Another tab signed somebody in meanwhile, or another request renewed it: the answer says nothing of that.
+	// Another tab signed a user in meanwhile, or another request renewed the session: the response no longer applies.
 	case err == nil && (old.key() != l.Renews || old.Checked > l.Since):
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 		return
@@ -31,7 +31,7 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 		note(r.Context(), old.identity())
 		noteSession(r.Context(), renewal, "", Done, "")
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
-	case errors.As(err, &unreachable): // the session has lapsed still: whoever asks again tries again
+	case errors.As(err, &unreachable): // the session is still lapsed: the next request tries again
 		b.problem(w, r, err, l.ReturnTo)
 	default:
 		note(r.Context(), old.identity())
@@ -43,7 +43,7 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 	}
 }
 
-// goOn writes old with what the provider says of its user now.
+// goOn writes old with the provider's current claims of its user.
 func (b *Browser) goOn(w http.ResponseWriter, r *http.Request, l login, old session) error {
 	fresh, err := b.begin(r.Context(), l, r.URL.Query())
 	var refused *RefusedError
@@ -64,14 +64,14 @@ func (b *Browser) goOn(w http.ResponseWriter, r *http.Request, l login, old sess
 	return b.writeSession(w, r, fresh)
 }
 
-// loginHint returns what the provider knows the user by on its sign-in page: as it says itself (Entra ID has a claim
-// for that), else the login name, else the e-mail address. "" if the token has none of them.
+// loginHint returns how the provider's sign-in page identifies the user: by its own claim for that (Entra ID has one),
+// else the login name, else the e-mail address. "" if the token has none of them.
 func loginHint(tok *oidc.IDToken) string {
 	var said struct {
 		Hint  string `json:"login_hint"`
 		Login string `json:"preferred_username"`
 		Email string `json:"email"`
 	}
-	_ = tok.Claims(&said) // claims of another form are no hints
+	_ = tok.Claims(&said) // claims of another type are ignored
 	return cmp.Or(said.Hint, said.Login, said.Email)
 }

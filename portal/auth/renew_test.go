@@ -21,8 +21,7 @@ func lapsed(t *testing.T) (*site, jar) {
 	return s, cookies
 }
 
-// sent returns the address at which the browser asks the provider silently; it fails unless the answer is that
-// redirect.
+// sent returns the URL of the redirect for a silent sign-in; it fails if the response is another one.
 func (s *site) sent(t *testing.T, r page) (to string) {
 	t.Helper()
 	to = r.Header.Get("Location")
@@ -32,7 +31,7 @@ func (s *site) sent(t *testing.T, r page) (to string) {
 	return to
 }
 
-// back comes back from the provider, that knows the user by these claims.
+// back returns from the provider with these claims of the user.
 func (s *site) back(t *testing.T, cookies jar, to string, claims oidctest.Claims) page {
 	t.Helper()
 	code, state := s.issuer.Code(to, claims)
@@ -52,7 +51,7 @@ func TestALapsedSessionGoesOnWithoutAWord(t *testing.T) {
 	if len(cookies) != 1 {
 		t.Errorf("left are the cookies %v", cookies)
 	}
-	// It is the same session: whoever has a copy of the old cookie is signed out with it.
+	// It is the same session: a copy of the old cookie is signed out with it.
 	s.do("POST", LogoutPath, cookies, "Origin", portalURL)
 	if to := s.do("GET", "/x", before).Header.Get("Location"); !strings.Contains(to, "why=signed-out") {
 		t.Errorf("the old cookie leads to %q", to)
@@ -141,7 +140,7 @@ func TestPagesOfALapsedSessionGoOnBesideEachOther(t *testing.T) {
 		}
 	}
 	s.see(t, cookies, "oidc:alice oidc:dev")
-	// A sign-in by hand in another tab is faster: there is nothing to renew any more.
+	// An interactive sign-in in another tab is faster: there is nothing left to renew.
 	s.refreshedTo(nil, http.StatusBadRequest)
 	s.later(checkEvery)
 	to := s.sent(t, s.do("GET", "/x", cookies))
@@ -150,7 +149,7 @@ func TestPagesOfALapsedSessionGoOnBesideEachOther(t *testing.T) {
 	if r := s.back(t, cookies, to, alice); r.Header.Get("Location") != "/x" || cookies[sessionCookie] != mine {
 		t.Errorf("%d to %q", r.StatusCode, r.Header.Get("Location"))
 	}
-	for range 3 * maxLogins { // left alone, they do not pile up
+	for range 3 * maxLogins { // abandoned sign-ins do not pile up
 		s.do("GET", LoginPath, cookies)
 	}
 	if len(cookies) > maxLogins+1 {
@@ -176,7 +175,7 @@ func TestARenewedSessionLastsNoLonger(t *testing.T) {
 	}
 }
 
-// TestAPageThatLoadsItselfAnewIsNoUse: where the provider renews nothing, pages that reload themselves do not keep a
+// TestAPageThatLoadsItselfAnewIsNoUse: if the provider renews nothing, pages that reload themselves do not keep a
 // session alive.
 func TestAPageThatLoadsItselfAnewIsNoUse(t *testing.T) {
 	for _, c := range []struct{ user, end string }{{"", "why=rested"}, {"?1", "prompt=none"}} {
@@ -210,7 +209,7 @@ func TestNothingIsRenewedBeforeItIsKnownWhoSignedOut(t *testing.T) {
 	s.see(t, cookies, "oidc:alice oidc:dev")
 }
 
-// TestARenewalSaysWhoseItIs: with several accounts signed in there, the provider could not tell.
+// TestARenewalSaysWhoseItIs: with several accounts signed in, the provider could not tell them apart.
 func TestARenewalSaysWhoseItIs(t *testing.T) {
 	for _, c := range []struct {
 		why    string

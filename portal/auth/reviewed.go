@@ -7,20 +7,20 @@ import (
 	"fmt"
 )
 
-// TokenReviewer knows the tokens of ServiceAccounts.
+// TokenReviewer verifies tokens of ServiceAccounts.
 type TokenReviewer interface {
-	// IssuesTokens reports whether the issuer is that of ServiceAccounts' tokens. It asks nobody but once in a while.
+	// IssuesTokens reports whether the issuer is that of ServiceAccounts' tokens. It rarely sends a request.
 	IssuesTokens(ctx context.Context, issuer string) (bool, error)
-	// VerifyToken checks signature, issuer, life and audience of a token, and returns the namespace of its
-	// ServiceAccount; ErrBadToken means that it is nobody's here. It costs no question about this token.
+	// VerifyToken checks signature, issuer, expiry and audience of a token, and returns the namespace of its
+	// ServiceAccount; ErrBadToken means that it is invalid. It sends no request about this token.
 	VerifyToken(ctx context.Context, issuer, token string, audiences []string) (namespace string, err error)
-	// ReviewToken asks whose token this is; ErrBadToken means nobody's here.
+	// ReviewToken returns the ServiceAccount of a token by a TokenReview; ErrBadToken means that it is invalid.
 	ReviewToken(ctx context.Context, token string, audiences []string) (Identity, error)
 }
 
-// serviceAccount returns the service account of a token. Kubernetes is not asked about a token that it did not sign,
-// whose life is over or that is for others, nor for a while about one that it refused: what strangers make up costs
-// them more than us.
+// serviceAccount returns the ServiceAccount of a token. Kubernetes is not asked about tokens that it did not sign, that
+// have expired or are for other audiences, nor for a while about one that it refused: made-up tokens cost strangers
+// more than us.
 func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [sha256.Size]byte) (Identity, error) {
 	if _, refused := b.refused.Get(key); refused {
 		return Identity{}, ErrBadToken
@@ -42,7 +42,7 @@ func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [
 	return b.review(ctx, token, namespace, key)
 }
 
-// mayReview counts a question about a token of the namespace's ServiceAccounts.
+// mayReview takes a token of the rate limits for new tokens of the namespace's ServiceAccounts.
 func (b *Bearer) mayReview(namespace string, key [sha256.Size]byte) bool {
 	if _, known := b.known.Get(key); known {
 		return b.again.AllowN(b.now(), 1)
@@ -50,7 +50,7 @@ func (b *Bearer) mayReview(namespace string, key [sha256.Size]byte) bool {
 	return b.teams.Wait(namespace) == 0 && b.reviews.AllowN(b.now(), 1)
 }
 
-// review asks the API server, at a limited rate: a token that it has signed ends with its ServiceAccount or its Pod.
+// review sends a TokenReview, at a limited rate: a signed token becomes invalid with its ServiceAccount or its Pod.
 func (b *Bearer) review(ctx context.Context, token, namespace string, key [sha256.Size]byte) (Identity, error) {
 	if !b.mayReview(namespace, key) {
 		return Identity{}, errTooMany

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// checkEvery is how often groups are asked for again; checkGrace how long the old ones last while the provider
+	// checkEvery is how often groups are refreshed; checkGrace is how long the old ones are used while the provider
 	// does not answer.
 	checkEvery = 5 * time.Minute
 	checkGrace = 15 * time.Minute
-	// streamRetry is how often a stream asks again while the provider does not answer; streamSpread is over how long
-	// the streams that are due at once connect again.
+	// streamRetry is how often a stream is verified again while the provider does not answer; streamSpread is the
+	// interval over which streams that are due at once reconnect.
 	streamRetry  = time.Minute
 	streamSpread = 20 * time.Second
 )
 
-// session is what the cookie holds, and the groups, which may have cookies of their own.
+// session is the content of the cookie, and the groups, which can be in separate cookies.
 type session struct {
 	ID       string   `json:"i"`
 	Subject  string   `json:"s"`
@@ -32,14 +32,14 @@ type session struct {
 	Start    int64    `json:"b"` // signed in
 	Seen     int64    `json:"l"` // last used
 	Checked  int64    `json:"c"` // claims last verified
-	TokenEnd int64    `json:"x"` // the ID token's end; counts when there is no refresh token
+	TokenEnd int64    `json:"x"` // the ID token's expiry; used if there is no refresh token
 	Refresh  string   `json:"r,omitempty"`
-	// SID is the provider's own name of the session (sid), by which it may end it.
+	// SID is the provider's name of the session (sid), by which the provider can end it.
 	SID string `json:"p,omitempty"`
-	// Hint tells the provider, when the session is renewed, which of the users that are signed in there it is about.
+	// Hint identifies the user at a silent renewal, if several are signed in at the provider.
 	Hint string `json:"t,omitempty"`
-	// IDToken is that of the sign-in, where the provider is asked to come back after a sign-out, by which the
-	// provider knows at a sign-out which of its sessions is meant; "" if there was no room.
+	// IDToken is the ID token of the sign-in, kept if PostLogoutRedirect is set: it tells the provider at a sign-out
+	// which of its sessions to end; "" if it did not fit.
 	IDToken string `json:"h,omitempty"`
 }
 
@@ -47,14 +47,15 @@ func (s session) identity() Identity {
 	return Identity{Username: s.Username, Groups: s.Groups, Name: s.Name, Email: s.Email}
 }
 
-// key names the session in the list of revoked ones; the list must not let anybody forge one.
+// key identifies the session in the list of revoked ones; it is a hash, so that nobody can forge a session from the
+// list.
 func (s session) key() string {
 	h := sha256.Sum256([]byte(s.ID))
 	return hex.EncodeToString(h[:16])
 }
 
-// askAgain returns when a stream that begins now must reconnect, so that the provider is asked who the user is. When
-// that is due already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
+// askAgain returns when a stream that begins now must reconnect, so that the session is verified with the provider. If
+// that is already overdue, the provider did not answer lately: the stream then continues for a while, within the grace.
 func (b *Browser) askAgain(s session, now time.Time) time.Time {
 	checked := time.Unix(s.Checked, 0)
 	due := checked.Add(checkEvery)
@@ -70,7 +71,7 @@ func (b *Browser) askAgain(s session, now time.Time) time.Time {
 	}
 }
 
-// alive returns why the session has ended, apart from what the provider says of it; nil if it has not.
+// alive returns why the session has ended, without asking the provider; nil if it has not.
 func (b *Browser) alive(s session, now time.Time) error {
 	switch {
 	case b.revoked.Revoked(s.ref()), b.endedAtProvider(s):
@@ -87,7 +88,7 @@ func (b *Browser) alive(s session, now time.Time) error {
 	return s.identity().Check()
 }
 
-// endedAtProvider reports whether the provider said that the session has ended there, by any of its names.
+// endedAtProvider reports whether the provider has ended the session, by its sid or by its user.
 func (b *Browser) endedAtProvider(s session) bool {
 	began := time.Unix(s.Start, 0)
 	if s.SID == "" {
@@ -100,10 +101,10 @@ func newSessionID() string { return rand.Text() }
 
 // Revocations is the list of revoked sessions, shared by all replicas.
 type Revocations interface {
-	// Loaded is false until the list is complete: then it cannot be told which sessions may go on.
+	// Loaded is false until the list is complete: until then it is not known which sessions are valid.
 	Loaded() bool
 	Revoked(s SessionRef) bool
 	Revoke(ctx context.Context, s SessionRef) error
-	// RevokeUser ends all sessions of the user that began until then.
+	// RevokeUser ends all sessions of the user that began at or before until.
 	RevokeUser(ctx context.Context, until SessionRef) error
 }

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// sessionKeysCheck is how often the key file is read again; a new key is in use on every replica after that.
+// sessionKeysCheck is how often the key file is read again; every replica uses a new key after that.
 const sessionKeysCheck = 10 * time.Second
 
-// SessionKeys seals cookies with the first key of a file and opens them with any of them, so that keys can be rotated:
-// put the new one first, remove the old one when the sessions that it sealed have ended.
+// SessionKeys seals cookies with the first key of a file and opens them with any of its keys, so that keys can be
+// rotated: put the new one first, and remove the old one when the sessions that it sealed have ended.
 type SessionKeys struct {
 	path string
 	now  func() time.Time
@@ -39,7 +39,7 @@ func NewSessionKeys(path string, now func() time.Time, log *slog.Logger) (*Sessi
 	return k, nil
 }
 
-// readSessionKeys reads the session keys from a file. Its errors never contain what a line holds.
+// readSessionKeys reads the session keys from a file. Its errors never contain the content of a line.
 func readSessionKeys(path string) ([]cipher.AEAD, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is a flag
 	if err != nil {
@@ -72,7 +72,7 @@ func readSessionKeys(path string) ([]cipher.AEAD, error) {
 	return out, nil
 }
 
-// current reads the file again when it is time; a file that cannot be read leaves the keys as they are.
+// current reads the file again when that is due; if it cannot be read, the keys stay.
 func (k *SessionKeys) current() []cipher.AEAD {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -89,10 +89,10 @@ func (k *SessionKeys) current() []cipher.AEAD {
 
 var errSeal = errors.New("not sealed by us")
 
-// sealOverhead is how many bytes sealing adds: the nonce and the tag of AES-GCM.
+// sealOverhead is the number of bytes that sealing adds: the nonce and the tag of AES-GCM.
 const sealOverhead = 12 + 16
 
-// seal encrypts for one purpose: what is sealed for another does not open.
+// seal encrypts for one purpose: open fails for any other purpose.
 func (k *SessionKeys) seal(purpose string, plain []byte) string {
 	aead := k.current()[0]
 	nonce := make([]byte, aead.NonceSize())

@@ -15,22 +15,22 @@ import (
 	"github.com/portico-platform/portico/api/identity"
 )
 
-// DefaultScopes are asked for if nothing else is set, as far as the provider lists them.
+// DefaultScopes are requested if no scopes are configured, as far as the provider lists them.
 const DefaultScopes = "openid profile email groups offline_access"
 
-// DefaultConfirmPrompt has the provider ask users again who have a session there.
+// DefaultConfirmPrompt makes the provider ask users again who have a session there.
 const DefaultConfirmPrompt = "login"
 
-// The ways in which a client shows its secret at the token endpoint, as OpenID Connect calls them.
+// The methods of client authentication at the token endpoint, by their OpenID Connect names.
 const (
 	secretBasic = "client_secret_basic"
 	secretPost  = "client_secret_post"
 )
 
-// settingsPath is where a provider says what it is, below its issuer.
+// settingsPath is the path of a provider's metadata below its issuer.
 const settingsPath = "/.well-known/openid-configuration"
 
-// settings are what the provider says of itself, beyond what the library reads.
+// settings are the provider's metadata that the library does not read.
 type settings struct {
 	EndSession  string   `json:"end_session_endpoint"`
 	Revocation  string   `json:"revocation_endpoint"`
@@ -44,15 +44,14 @@ type settings struct {
 	Algorithms  []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// discovered is what the provider says of itself, and its keys.
+// discovered is the provider's metadata and its keys.
 type discovered struct {
 	*oidc.Provider
 	settings settings
 	keys     *identity.Keys
 }
 
-// after keeps the keys of before if they are still at that address: they are known, and fetched no more often than they
-// may be.
+// after keeps the keys of before if they have the same URL, so that they are not fetched more often than allowed.
 func (d *discovered) after(before *discovered) *discovered {
 	if before != nil && before.settings.Keys == d.settings.Keys {
 		d.keys = before.keys
@@ -80,8 +79,8 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(ctx, said.Keys, p.now)}, nil
 }
 
-// issuerAdvice returns what to do about settings that are of another issuer; "" for other errors. The library has no
-// type for that.
+// issuerAdvice returns what to do about metadata of another issuer; "" for other errors. The library has no type for
+// that error.
 func issuerAdvice(err error) string {
 	if !strings.Contains(err.Error(), "issuer") {
 		return ""
@@ -90,7 +89,7 @@ func issuerAdvice(err error) string {
 		"a slash at the end included."
 }
 
-// checkAddresses refuses addresses to which secrets would go in clear, and keys that anybody on the way could replace.
+// checkAddresses refuses URLs that would send secrets unencrypted, or keys that could be replaced in transit.
 func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
 	for name, address := range map[string]string{
 		"authorization_endpoint": endpoint.AuthURL, "token_endpoint": endpoint.TokenURL, "device_authorization_endpoint": endpoint.DeviceAuthURL,
@@ -104,7 +103,7 @@ func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
 	return nil
 }
 
-// scopes returns the scopes that were set, else the default ones without those that the provider does not list.
+// scopes returns the configured scopes, else the default ones that the provider lists.
 func (d *discovered) scopes(set []string) []string {
 	if len(set) > 0 {
 		return slices.Clone(set)
@@ -114,8 +113,8 @@ func (d *discovered) scopes(set []string) []string {
 	})
 }
 
-// authMethod returns how the client authenticates, "none" if it has no secret: the method that was set, else the first
-// supported one that the provider offers. A provider that lists none takes client_secret_basic.
+// authMethod returns the client authentication method: the configured one, else the first supported one that the
+// provider lists, and "none" without a secret. A provider that lists none accepts client_secret_basic.
 func (d *discovered) authMethod(cfg Config) (string, error) {
 	offered := d.settings.AuthMethods
 	switch {
@@ -135,8 +134,8 @@ func (d *discovered) authMethod(cfg Config) (string, error) {
 	}
 }
 
-// oauth returns the client for this provider. It fixes the way of authenticating beforehand: trying one after the other
-// would send a code twice.
+// oauth returns the client for this provider. It sets the authentication method: trying one after the other would send
+// a code twice.
 func (p *Provider) oauth(found *discovered) (*oauth2.Config, error) {
 	method, err := found.authMethod(p.cfg)
 	if err != nil {
@@ -159,18 +158,18 @@ func (p *Provider) oauth(found *discovered) (*oauth2.Config, error) {
 	}, nil
 }
 
-// CLI says how command-line tools get a token for the REST API. None of it is secret.
+// CLI is how command-line tools get a token for the REST API. None of it is secret.
 type CLI struct {
 	Issuer    string
 	ClientID  string // of a public client; "" if there is none
 	Scopes    []string
-	Audiences []string // of which a token must have one
+	Audiences []string // a token must have one of them
 }
 
-// cliWait is how long tools wait for a provider of which nothing is known yet; they could not sign in there anyway.
+// cliWait is how long tools wait for a provider that is not known yet; they could not sign in there anyway.
 const cliWait = 2 * time.Second
 
-// CLI returns the settings with which command-line tools sign in. Until the provider answers, it names all default
+// CLI returns the settings with which command-line tools sign in. Until the provider answers, it contains all default
 // scopes.
 func (p *Provider) CLI(ctx context.Context) CLI {
 	found := &discovered{}
@@ -187,9 +186,8 @@ func (p *Provider) CLI(ctx context.Context) CLI {
 	}
 }
 
-// endSessionURL returns the address of the provider's page for signing out there, "" when it has none or does not
-// answer. hint is the ID token of the session there, "" if it is not known: some providers go on to no other address
-// without it.
+// endSessionURL returns the URL of the provider's sign-out page, "" if it has none or does not answer. hint is the ID
+// token of the session there, "" if unknown: some providers do not redirect back without it.
 func (p *Provider) endSessionURL(ctx context.Context, hint string) string {
 	found, err := p.discover(ctx)
 	if err != nil {
@@ -206,7 +204,7 @@ func (p *Provider) endSessionURL(ctx context.Context, hint string) string {
 	}
 	if p.cfg.PostLogoutRedirect {
 		q.Set("post_logout_redirect_uri", p.cfg.postLogoutURL())
-		q.Set("logout_uri", p.cfg.postLogoutURL()) // what Cognito calls it
+		q.Set("logout_uri", p.cfg.postLogoutURL()) // Cognito's parameter
 	}
 	u.RawQuery = q.Encode()
 	return u.String()

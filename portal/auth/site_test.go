@@ -22,7 +22,7 @@ import (
 
 const portalURL = "http://127.0.0.1:8080"
 
-// site is a portal of one page, with a clock of its own.
+// site is a portal with one page and its own clock.
 type site struct {
 	*Browser
 	issuer  *oidctest.Provider
@@ -33,10 +33,10 @@ type site struct {
 	keys    string
 }
 
-// memory is a list of revoked sessions that can fail, and forgets them as the real one does.
+// memory is a list of revoked sessions that can fail, and drops expired ones as the real one does.
 type memory struct {
 	mu      sync.Mutex
-	all     map[string]time.Time // until when
+	all     map[string]time.Time // expiry
 	users   map[string]time.Time // all sessions that began until then
 	now     func() time.Time
 	fail    error
@@ -66,7 +66,7 @@ func (m *memory) RevokeUser(_ context.Context, until SessionRef) error {
 	return m.fail
 }
 
-// plainPages show what they are told to.
+// plainPages render their arguments as text.
 type plainPages struct{}
 
 func (plainPages) SignIn(w http.ResponseWriter, _ *http.Request, href string, why Ending) {
@@ -115,7 +115,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// replica returns another portal for the same people, with the same keys and lists.
+// replica returns another replica of the portal, with the same users, keys and lists.
 func (s *site) replica(t *testing.T) *site {
 	t.Helper()
 	other := &site{issuer: s.issuer, clock: s.clock, revoked: s.revoked, turns: s.turns, keys: s.keys}
@@ -195,20 +195,20 @@ func (s *site) do(method, target string, cookies jar, headers ...string) page {
 	return got
 }
 
-// page is an answer.
+// page is a response.
 type page struct {
 	StatusCode int
 	Header     http.Header
 	body       string
 }
 
-// Cookies returns the cookies that the answer sets.
+// Cookies returns the cookies that the response sets.
 func (p page) Cookies() []*http.Cookie {
 	r := http.Response{Header: p.Header}
 	return r.Cookies()
 }
 
-// signIn goes through the provider; what comes back is the callback's answer.
+// signIn goes through the provider and returns the callback's response.
 func (s *site) signIn(t *testing.T, cookies jar, claims oidctest.Claims) page {
 	t.Helper()
 	start := s.do("GET", LoginPath+"?return_to=%2Fx", cookies)
@@ -228,7 +228,7 @@ func signedIn(t *testing.T) (*site, jar) {
 
 var alice = oidctest.Claims{"preferred_username": "alice", "groups": []string{"dev"}, "name": "Alice"}
 
-// see fails unless the page greets the user so; "" wants a redirect to sign in.
+// see fails unless the page greets the user with want; "" expects a redirect to sign in.
 func (s *site) see(t *testing.T, cookies jar, want string) {
 	t.Helper()
 	r := s.do("GET", "/x", cookies)

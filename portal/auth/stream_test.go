@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// connect begins a stream; what comes back is its context, nil if it was refused.
+// connect begins a stream and returns its context, nil if it was refused.
 func (s *site) connect(t *testing.T, cookies jar) context.Context {
 	t.Helper()
 	var stream context.Context
@@ -31,7 +31,7 @@ func TestStreamsEndWhenTheProviderIsToBeAskedAgain(t *testing.T) {
 		reason string
 		claims oidctest.Claims
 		status int
-		again  string // whom the next connection is for; "" refuses it
+		again  string // the user of the next connection; "" refuses it
 	}{
 		{"the user was locked out", nil, http.StatusBadRequest, ""},
 		{"a group was removed", oidctest.Claims{"groups": []string{"other"}}, http.StatusOK, "oidc:other"},

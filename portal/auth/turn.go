@@ -11,55 +11,55 @@ import (
 )
 
 // Turns let the replicas renew each session one after the other: a refresh token that is sent twice makes strict
-// providers end the whole session. Keys are hashes, and what is left is sealed with the session keys.
+// providers end the whole session. Keys are hashes, and stored outcomes are sealed with the session keys.
 type Turns interface {
-	// Take reports whether it is the caller's turn, from now until then. If it is not, it returns what somebody left
-	// who had it, "" while that one still has it.
+	// Take reports whether it is the caller's turn, from now until until. If not, it returns what the previous holder
+	// left, "" while that one still has the turn.
 	Take(ctx context.Context, key string, now, until time.Time) (mine bool, left string, err error)
-	// Leave tells the others what came of the caller's turn, until then. Nobody has another turn before that.
+	// Leave stores the outcome of the caller's turn for the others until until. Nobody gets another turn before that.
 	Leave(ctx context.Context, key, left string, until time.Time) error
 }
 
 const (
-	// turnLife is how long one renewal may take, with what is around it: a replica that ends meanwhile leaves nothing.
+	// turnLife is how long one renewal and its surroundings can take: a replica that ends meanwhile leaves nothing.
 	turnLife = providerTimeout + 5*time.Second
-	// turnWait is how long others wait for what comes of it, and turnPoll how often they look.
+	// turnWait is how long other replicas wait for the outcome, and turnPoll how often they check.
 	turnWait = providerTimeout + 2*time.Second
 	turnPoll = 200 * time.Millisecond
-	// turnAgain is for how long nobody looks again after such a wait.
+	// turnAgain is the pause after such a wait.
 	turnAgain = 2 * time.Second
 	// turnWrite bounds one request about a turn.
 	turnWrite = 3 * time.Second
-	// turnPurpose seals what came of a renewal.
+	// turnPurpose is the sealing purpose of outcomes.
 	turnPurpose = "renewal "
-	// maxTurn is how large it may be, packed, and maxTold unpacked.
+	// maxTurn bounds a packed outcome, and maxTold an unpacked one.
 	maxTurn = 16 << 10
 	maxTold = maxGroupsText + maxToken
 )
 
-// errOthersTurn means that another replica renews the session, or has, and did not tell yet what came of it.
+// errOthersTurn means that another replica is renewing the session, or has, and has not stored the outcome yet.
 var errOthersTurn = errors.New("another replica of the portal is renewing the session")
 
-// errNoTurn means that it could not be agreed on whose turn it is.
+// errNoTurn means that the turn could not be taken or read.
 var errNoTurn = errors.New("no turn")
 
-// renewalKey names the renewal of a session with the refresh token that it has. Some providers give the same one each
+// renewalKey identifies the renewal of a session with its current refresh token. Some providers issue the same one each
 // time.
 func (s session) renewalKey() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", s.ID, s.Refresh, s.Checked))
 	return hex.EncodeToString(sum[:16])
 }
 
-// told is what one replica tells the others of a renewal.
+// told is the outcome of a renewal, as replicas share it.
 type told struct {
 	Session *session `json:"s,omitempty"`
 	Away    bool     `json:"a,omitempty"` // the provider did not answer
 	Refused string   `json:"f,omitempty"`
 	Ended   Ending   `json:"e,omitempty"`
-	Cause   string   `json:"c,omitempty"` // of what is wrong, for the log
+	Cause   string   `json:"c,omitempty"` // of the error, for the log
 }
 
-// inTurn renews s by ask, unless another replica does or has: then the outcome is what that one tells.
+// inTurn renews s by ask, unless another replica does or has: then it returns that replica's outcome.
 func (f *refresher) inTurn(ctx context.Context, s session, ask func(context.Context) outcome) outcome {
 	if f.turns == nil {
 		return ask(ctx)
@@ -97,7 +97,7 @@ func (f *refresher) take(ctx context.Context, s session) (mine bool, left string
 	return f.turns.Take(ctx, s.renewalKey(), now, now.Add(turnLife))
 }
 
-// tell leaves what came of a renewal. An outage is told for as long as the provider is left alone.
+// tell stores the outcome of a renewal. An outage is stored for as long as the provider is not retried.
 func (f *refresher) tell(ctx context.Context, s session, o outcome) {
 	said, keep := toldOf(o), reuseFor
 	if said.Away && said.Session == nil {
@@ -107,7 +107,7 @@ func (f *refresher) tell(ctx context.Context, s session, o outcome) {
 	if err != nil {
 		f.log.ErrorContext(ctx, "writing what came of a renewal", "error", err, "requestID", RequestID(ctx))
 	}
-	for range 2 { // without it others would send the same token once the turn is over
+	for range 2 { // without it others would send the same token after the turn
 		bounded, cancel := context.WithTimeout(ctx, turnWrite)
 		err = f.turns.Leave(bounded, s.renewalKey(), left, f.now().Add(keep))
 		cancel()
@@ -118,11 +118,11 @@ func (f *refresher) tell(ctx context.Context, s session, o outcome) {
 	}
 }
 
-// toldOf returns what others are told of an outcome.
+// toldOf returns the outcome in the form that replicas share.
 func toldOf(o outcome) (said told) {
-	if o.session.ID != "" { // beside an error it has a new refresh token, and its old claims
+	if o.session.ID != "" { // with an error it has a new refresh token, and its old claims
 		s := o.session
-		s.IDToken = "" // each has it
+		s.IDToken = "" // each replica has it
 		said.Session = &s
 	}
 	if o.err == nil {
@@ -157,10 +157,10 @@ func (f *refresher) sealTold(s session, said told) (string, error) {
 	return f.keys.seal(turnPurpose+s.renewalKey(), packed), nil
 }
 
-// heard returns the outcome that another replica told.
+// heard returns the outcome that another replica stored.
 func (f *refresher) heard(s session, left string) outcome {
 	said, err := f.openTold(s, left)
-	if err != nil { // it has a session key that is not known here yet
+	if err != nil { // sealed with a key that is not known here yet
 		return outcome{err: othersTurn("reading what another replica renewed")}
 	}
 	var o outcome

@@ -14,11 +14,11 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// turns are those of replicas in one process.
+// turns implements Turns for replicas in one process.
 type turns struct {
 	mu    sync.Mutex
 	all   map[string]turn
-	asked func() // is called when somebody wants a turn that another has
+	asked func() // called when a replica wants a turn that another has
 	fail  error
 }
 
@@ -50,8 +50,8 @@ func (m *turns) Leave(_ context.Context, key, left string, until time.Time) erro
 	return m.fail
 }
 
-// strict returns two replicas at a provider that ends a session when one of its refresh tokens comes twice, and
-// somebody who signed in there and is due for a renewal.
+// strict returns two replicas at a provider that ends a session when one of its refresh tokens is sent twice, and the
+// cookies of a user who is due for a renewal.
 func strict(t *testing.T) (one, other *site, cookies jar) {
 	t.Helper()
 	one, cookies = signedIn(t)
@@ -61,8 +61,8 @@ func strict(t *testing.T) (one, other *site, cookies jar) {
 	return one, one.replica(t), cookies
 }
 
-// both asks two replicas for a page with the same cookies. The first one is kept at the provider until the second has
-// tried to renew the session, too.
+// both requests a page from two replicas with the same cookies. The first one waits at the provider until the second
+// has tried to renew the session, too.
 func both(t *testing.T, one, other *site, cookies jar) (first, second page) {
 	t.Helper()
 	tried, begun := make(chan struct{}), make(chan struct{})
@@ -71,7 +71,7 @@ func both(t *testing.T, one, other *site, cookies jar) (first, second page) {
 	one.turns.asked = try
 	calls := 0
 	one.issuer.Before = func(string) {
-		if calls++; calls > 1 { // nobody took turns
+		if calls++; calls > 1 { // without turns
 			try()
 			return
 		}
@@ -91,7 +91,7 @@ func both(t *testing.T, one, other *site, cookies jar) (first, second page) {
 	return first, second
 }
 
-// keep puts the cookies of an answer into the browser's.
+// keep copies the cookies of a response into the browser's.
 func (p page) keep(cookies jar) {
 	for _, c := range p.Cookies() {
 		if cookies[c.Name] = c.Value; c.MaxAge < 0 {
@@ -123,8 +123,8 @@ func TestReplicasRenewASessionOnce(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatGotLostIsTold: who left a page before it came has the cookie from before, and may come to another
-// replica.
+// TestAnAnswerThatGotLostIsTold: a user who left a page before the response has the earlier cookie, and can reach
+// another replica.
 func TestAnAnswerThatGotLostIsTold(t *testing.T) {
 	one, other, cookies := strict(t)
 	one.do("GET", "/x", maps.Clone(cookies))
@@ -136,7 +136,7 @@ func TestAnAnswerThatGotLostIsTold(t *testing.T) {
 	}
 }
 
-// TestReplicasTellWhatIsWrong: what one found holds for all, for a while.
+// TestReplicasTellWhatIsWrong: an error that one found applies to all, for a while.
 func TestReplicasTellWhatIsWrong(t *testing.T) {
 	for what, c := range map[string]struct {
 		claims oidctest.Claims
@@ -171,7 +171,7 @@ func TestReplicasTellWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestAReplicaThatWaitsChangesNoCookie: a newer one may be on its way.
+// TestAReplicaThatWaitsChangesNoCookie: another response may carry a newer one.
 func TestAReplicaThatWaitsChangesNoCookie(t *testing.T) {
 	one, _, cookies := strict(t)
 	plain, err := one.readSession(request("GET", "/x", cookies))
@@ -189,7 +189,7 @@ func TestAReplicaThatWaitsChangesNoCookie(t *testing.T) {
 			}
 		})
 	}
-	delete(one.turns.all, plain.renewalKey()) // it ended while it had the turn
+	delete(one.turns.all, plain.renewalKey()) // the replica ended while it had the turn
 	one.later(turnAgain)
 	one.see(t, cookies, "oidc:alice oidc:ops")
 }
@@ -202,7 +202,7 @@ func TestNobodyRenewsWithoutATurn(t *testing.T) {
 	if n := one.issuer.Refreshes(); n != 0 {
 		t.Errorf("%d refreshes", n)
 	}
-	one.later(checkGrace) // nobody has said for long who it is
+	one.later(checkGrace) // the claims have not been verified for long
 	if to := one.do("GET", "/x", maps.Clone(cookies)).Header.Get("Location"); !strings.Contains(to, "prompt=none") {
 		t.Errorf("it leads to %q", to)
 	}
@@ -211,7 +211,7 @@ func TestNobodyRenewsWithoutATurn(t *testing.T) {
 	one.see(t, cookies, "oidc:alice oidc:ops")
 }
 
-// TestASilentSignInThatFailsLeavesANewerCookie: the session was renewed by another request meanwhile.
+// TestASilentSignInThatFailsLeavesANewerCookie: another request renewed the session meanwhile.
 func TestASilentSignInThatFailsLeavesANewerCookie(t *testing.T) {
 	one, cookies := lapsed(t)
 	_, state := one.issuer.Code(one.sent(t, one.do("GET", "/x", cookies)), alice)
@@ -235,7 +235,7 @@ func TestASilentSignInThatFailsLeavesANewerCookie(t *testing.T) {
 	one.see(t, cookies, "oidc:alice oidc:dev")
 }
 
-// recorder keeps the header of an answer.
+// recorder records the headers of a response.
 type recorder struct{ header http.Header }
 
 func (r recorder) Header() http.Header         { return r.header }

@@ -17,16 +17,16 @@ import (
 
 const (
 	asksUserInfo = "reading at the userinfo endpoint what the ID token lacks"
-	// maxUserInfo is how much of its answer is read.
+	// maxUserInfo bounds the response.
 	maxUserInfo = 256 << 10
-	// userInfoAdvice is for an answer that another try will not change.
+	// userInfoAdvice is for a response that a retry will not change.
 	userInfoAdvice = "The ID token does not say who you are or in which groups, and that is where the portal reads the rest. " +
 		"Ask the people who run it to put these claims into one of the two."
 )
 
-// who returns the caller whom a verified ID token describes. What it does not say of the username and the groups is
-// read at the userinfo endpoint, if there is one, with the access token that came with it. names says that those by
-// which people are shown are asked for, too; it is no error if they do not come.
+// who returns the caller of a verified ID token. If the username or the groups are missing, it reads them from the
+// userinfo endpoint, if there is one, with the access token that was issued with it. names requests display names, too;
+// it is no error if they are missing.
 func (p *Provider) who(ctx context.Context, tok *oidc.IDToken, access *oauth2.Token, names bool) (Identity, error) {
 	said, err := identity.ClaimsOf(tok)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Provider) who(ctx context.Context, tok *oidc.IDToken, access *oauth2.To
 	return cfg.Who(cfg.Filled(said, more))
 }
 
-// userInfo returns what the provider's userinfo endpoint says of the user, nil if there is none.
+// userInfo returns the claims of the provider's userinfo endpoint, nil if there is none.
 func (p *Provider) userInfo(ctx context.Context, subject string, access *oauth2.Token) (identity.ClaimSet, error) {
 	found, err := p.discover(ctx)
 	if err != nil || found.settings.UserInfo == "" {
@@ -61,7 +61,7 @@ func (p *Provider) userInfo(ctx context.Context, subject string, access *oauth2.
 	if err != nil {
 		return nil, &ProviderError{Doing: asksUserInfo, Cause: err}
 	}
-	defer func() { _ = resp.Body.Close() }() // it is read, or of no use
+	defer func() { _ = resp.Body.Close() }() // it has been read, or is not needed
 	if resp.StatusCode != http.StatusOK {
 		refusal := &AnswerError{Doing: asksUserInfo, Status: resp.StatusCode}
 		if !refusal.passing() {
@@ -72,7 +72,7 @@ func (p *Provider) userInfo(ctx context.Context, subject string, access *oauth2.
 	return p.readUserInfo(ctx, found, subject, resp)
 }
 
-// readUserInfo reads an answer of the endpoint, which may be signed. It must be about the same user.
+// readUserInfo reads a response of the endpoint, which can be signed. It must be about the same user.
 func (p *Provider) readUserInfo(
 	ctx context.Context, found *discovered, subject string, resp *http.Response,
 ) (identity.ClaimSet, error) {

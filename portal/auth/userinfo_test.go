@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// elsewhere makes the userinfo endpoint answer so.
+// elsewhere sets the userinfo endpoint's response.
 func (s *site) elsewhere(claims oidctest.Claims, status int) {
 	s.issuer.UserInfo = func() (oidctest.Claims, int) { return claims, status }
 }
@@ -72,7 +72,7 @@ func TestARenewalReadsElsewhereWhatDecides(t *testing.T) {
 	if got, err := s.readSession(request("GET", "/x", cookies)); err != nil || got.Name != "Ann Lee" {
 		t.Errorf("shown as %q, %v", got.Name, err)
 	}
-	// An outage keeps the groups for as long as one of the rest does, and then asks to wait.
+	// During an outage the groups are kept as long as the other claims; then the response asks to wait.
 	s.elsewhere(nil, http.StatusServiceUnavailable)
 	s.later(checkEvery)
 	s.see(t, cookies, "oidc:alice oidc:ops")
@@ -83,7 +83,7 @@ func TestARenewalReadsElsewhereWhatDecides(t *testing.T) {
 	s.elsewhere(oidctest.Claims{"groups": []string{"dev"}}, http.StatusOK)
 	s.later(retryAfter + time.Second)
 	s.see(t, cookies, "oidc:alice oidc:dev")
-	// A refusal asks the provider once more, and is told then.
+	// A refusal is retried once at the provider, and shown then.
 	s.elsewhere(nil, http.StatusForbidden)
 	s.later(checkEvery)
 	if r := s.back(t, cookies, s.sent(t, s.do("GET", "/x", cookies)), bare); r.StatusCode == http.StatusOK {
@@ -91,7 +91,7 @@ func TestARenewalReadsElsewhereWhatDecides(t *testing.T) {
 	}
 }
 
-// TestAnErrorElsewhereIsNoAbsenceOfGroups, also where groups may be missing.
+// TestAnErrorElsewhereIsNoAbsenceOfGroups, even if groups are optional.
 func TestAnErrorElsewhereIsNoAbsenceOfGroups(t *testing.T) {
 	for what, c := range map[string]struct {
 		claims oidctest.Claims
@@ -113,7 +113,7 @@ func TestAnErrorElsewhereIsNoAbsenceOfGroups(t *testing.T) {
 			if r.StatusCode != c.code || !strings.Contains(r.body, c.says) || cookies[sessionCookie] != "" {
 				t.Errorf("%d %s, cookies %v", r.StatusCode, r.body, cookies)
 			}
-			cookies = jar{} // names decide about nothing
+			cookies = jar{} // names decide nothing
 			named := maps.Clone(c.claims)
 			delete(named, "groups")
 			s.elsewhere(named, c.status)
@@ -124,7 +124,7 @@ func TestAnErrorElsewhereIsNoAbsenceOfGroups(t *testing.T) {
 	}
 }
 
-// TestAVerifiedAddressIsTheOneBesideIt: that another address is verified says nothing of this one.
+// TestAVerifiedAddressIsTheOneBesideIt: email_verified says nothing about another address.
 func TestAVerifiedAddressIsTheOneBesideIt(t *testing.T) {
 	for address, in := range map[string]bool{"ann@example.com": true, "other@example.com": false} {
 		s := newSite(t)

@@ -11,21 +11,21 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// vendor is an identity provider as its maker describes it: what of its settings matters to a client, and the claims of
-// an ID token beyond those that all have. Names and IDs are made up.
+// vendor is an identity provider as its vendor documents it: the settings that matter to a client, and the claims of an
+// ID token beyond the common ones. Names and IDs are made up.
 type vendor struct {
 	settings string
 	claims   string
 	set      func(*Config)
 	secret   string
-	scopes   string // that signing in asks for
-	asked    string // how the client shows who it is
-	renews   bool   // it gives refresh tokens for these scopes
+	scopes   string // requested at a sign-in
+	asked    string // client authentication method
+	renews   bool   // it issues refresh tokens for these scopes
 	sees     string
 	name     string
 	email    string
-	noGroups string // what is said to somebody whose token has no claim of groups; "" lets in
-	tooMany  string // claims in place of groups if there are too many
+	noGroups string // error for a user whose token has no groups claim; "" accepts
+	tooMany  string // claims instead of groups if there are too many
 }
 
 var vendors = map[string]vendor{
@@ -39,7 +39,7 @@ var vendors = map[string]vendor{
 		claims: `{"oid": "aaaaaaaa-0000-1111-2222-bbbbbbbbbbbb", "sub": "pairwise-of-this-app", "tid": "bbbbcccc-1111-dddd-2222-eeee3333ffff",
 			"preferred_username": "ann@contoso.example", "name": "Ann Lee", "ver": "2.0",
 			"groups": ["0760b6cf-170e-4a14-91b3-4b78e0739963", "3b2b0c93-acd8-4208-8eba-7a48db1cd4c0"]}`,
-		set:    func(c *Config) { c.UsernameClaim = "oid" }, // sub is another one for each client
+		set:    func(c *Config) { c.UsernameClaim = "oid" }, // sub differs for each client
 		secret: "s3cret", scopes: "openid profile email offline_access", asked: secretBasic, renews: true,
 		sees: "oidc:aaaaaaaa-0000-1111-2222-bbbbbbbbbbbb oidc:0760b6cf-170e-4a14-91b3-4b78e0739963,oidc:3b2b0c93-acd8-4208-8eba-7a48db1cd4c0",
 		name: "Ann Lee", noGroups: `there is no claim "groups"`,
@@ -93,7 +93,7 @@ var vendors = map[string]vendor{
 	},
 }
 
-// play makes the site's provider this vendor.
+// play configures the site's provider as this vendor.
 func (v vendor) play(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t)
@@ -147,7 +147,7 @@ func TestVendorsSignIn(t *testing.T) {
 	}
 }
 
-// TestVendorsRenewInSilence, with a refresh token that they refuse or without one.
+// TestVendorsRenewInSilence after a refused refresh token, or without one.
 func TestVendorsRenewInSilence(t *testing.T) {
 	for name, v := range vendors {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestVendorsRenewInSilence(t *testing.T) {
 			if v.renews {
 				s.refreshedTo(nil, http.StatusBadRequest)
 			}
-			s.later(time.Hour) // the life of the ID token
+			s.later(time.Hour) // the lifetime of the ID token
 			r := s.back(t, cookies, s.sent(t, s.do("GET", "/x?tab=yaml", cookies)), v.said(t))
 			if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/x?tab=yaml" {
 				t.Fatalf("%d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
@@ -228,7 +228,7 @@ func TestScopesAndClientAuthentication(t *testing.T) {
 	}
 }
 
-// TestToolsAskForWhatTheProviderLists, and for all while nobody knows.
+// TestToolsAskForWhatTheProviderLists, and for all scopes while the provider is unknown.
 func TestToolsAskForWhatTheProviderLists(t *testing.T) {
 	s := newSite(t)
 	p := s.Browser.provider
@@ -243,7 +243,7 @@ func TestToolsAskForWhatTheProviderLists(t *testing.T) {
 	if got := strings.Join(p.CLI(t.Context()).Scopes, " "); got != "openid email" {
 		t.Errorf("%q", got)
 	}
-	// What the provider says later counts, and its keys are not fetched a second time.
+	// The provider's later settings apply, and its keys are not fetched a second time.
 	before, _ := p.known()
 	s.issuer.Settings = map[string]any{"scopes_supported": []string{"openid", "email", "groups"}}
 	if !p.look(t.Context()) {

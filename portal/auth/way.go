@@ -7,11 +7,11 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// cliAgent begins what the command line calls itself.
+// cliAgent is the prefix of the command line's User-Agent.
 const cliAgent = "portico/"
 
-// withWay returns a context for a request with a bearer token. agent is what the client calls itself, and nothing is
-// decided by it.
+// withWay returns a context for a request with a bearer token. agent is the client's User-Agent; nothing is decided by
+// it.
 func withWay(ctx context.Context, agent string) context.Context {
 	way := v1alpha1.ManagerAPI
 	if strings.HasPrefix(agent, cliAgent) {
@@ -20,7 +20,7 @@ func withWay(ctx context.Context, agent string) context.Context {
 	return context.WithValue(ctx, wayKey, way)
 }
 
-// Way returns the field manager of what the request writes: it says by which way somebody changed something.
+// Way returns the field manager of the request's writes: it shows by which client somebody changed an object.
 func Way(ctx context.Context) string {
 	if way, ok := ctx.Value(wayKey).(string); ok {
 		return way

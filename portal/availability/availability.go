@@ -1,5 +1,5 @@
-// Package availability tells whether a namespace could have a hostname, from what the cluster knows: the namespace's
-// grant, everybody's claims and its own requests. What AWS has to say to a zone or a certificate comes with the
+// Package availability decides whether a namespace could have a hostname, from the cluster's data: the namespace's
+// grant, all claims and its own requests. It does not ask AWS about zones or certificates, which happens after the
 // request.
 package availability
 
@@ -13,22 +13,21 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// State is the answer in a word.
+// State is the result.
 type State string
 
 // The states.
 const (
 	Free       State = "free"
 	Invalid    State = "invalid"    // no hostname at all
-	NoGrant    State = "noGrant"    // the namespace may have none
-	NotGranted State = "notGranted" // it may not have this one, or not with this zone, visibility or environment
+	NoGrant    State = "noGrant"    // the namespace has no grant
+	NotGranted State = "notGranted" // this one is not granted, or not with this zone, visibility or environment
 	Taken      State = "taken"      // another namespace has it
 	Overlaps   State = "overlaps"   // another namespace has one that overlaps
 	Yours      State = "yours"      // a request of the namespace has it, or asks for it
 )
 
-// Query is what somebody would like to ask for. Visibility and Environment have the defaults of the kind; an empty Zone
-// is not judged.
+// Query is a hostname to check. Visibility and Environment have the defaults of the kind; an empty Zone is not checked.
 type Query struct {
 	Hostname, Zone, Visibility, Environment string
 }
@@ -36,13 +35,13 @@ type Query struct {
 // Holder is a GatewayHostnameRequest.
 type Holder struct{ Namespace, Name string }
 
-// Claim is a hostname and who has it, or has asked for it.
+// Claim is a hostname and who has or has requested it.
 type Claim struct {
 	Hostname, Visibility string
 	Holder               Holder
 }
 
-// Facts are what an answer follows from.
+// Facts are the data for an answer.
 type Facts struct {
 	Namespace string
 	Grant     *v1alpha1.HostnameGrantSpec // nil: there is none
@@ -50,19 +49,20 @@ type Facts struct {
 	Requests  []Claim                     // the namespace's own, with or without a claim
 }
 
-// Answer is whether a hostname can be had. Message is for people and names no other team.
+// Answer says whether a hostname is available. Message is for users and names no other team.
 type Answer struct {
 	State    State
 	Hostname string // as DNS has it, "" if it is invalid
 	Message  string
 	Field    string // of the request's spec that is the problem, "" if none does
-	Holder   Holder // who has it; zero if nobody has
+	Holder   Holder // who has it; zero if it is free
 }
 
-// longest is more than any hostname in any writing; what is longer is not looked at.
+// longest exceeds any hostname in any notation; longer ones are invalid.
 const longest = 1024
 
-// Check answers q. What is not granted is not looked up: who cannot have it has no business to know who has.
+// Check answers q. It does not look up the holder of a hostname that is not granted, because the caller must not learn
+// it.
 func Check(q Query, f Facts) Answer {
 	if len(q.Hostname) > longest {
 		return Answer{State: Invalid, Field: "hostname", Message: "it is far too long for a hostname"}
@@ -90,7 +90,7 @@ func Check(q Query, f Facts) Answer {
 	return a.among(f, name, string(visibility))
 }
 
-// among looks for who has it already.
+// among looks for the holder.
 func (a Answer) among(f Facts, name dnsname.Name, visibility string) Answer {
 	for _, c := range slices.Concat(f.Claims, f.Requests) {
 		other, err := dnsname.Parse(c.Hostname)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// steps reads types of conditions; those that not every object has end in a question mark.
+// steps parses condition types; optional ones end in a question mark.
 func steps(types []string) []Step {
 	var all []Step
 	for _, t := range types {
@@ -17,7 +17,7 @@ func steps(types []string) []Step {
 	return all
 }
 
-// readForm reads the annotations about the form of the kind, and about what it shows of an object.
+// readForm reads the annotations about the kind's form and about what pages show of an object.
 func (k *Kind) readForm(annotations map[string]string) {
 	k.Sections = sections(annotations[prefix+"sections"])
 	k.People = below("spec", listed(annotations[prefix+"people"]))
@@ -29,10 +29,10 @@ func (k *Kind) readForm(annotations map[string]string) {
 	k.Steps = steps(listed(annotations[prefix+"steps"]))
 }
 
-// Value is what a field has, as forms write it.
+// Value is the value of a field, as in a form.
 type Value struct{ Field, Text string } // Field is its name in spec
 
-// values reads what fields have: field=value.
+// values parses field values: field=value.
 func values(pairs []string) []Value {
 	var all []Value
 	for _, one := range pairs {
@@ -43,8 +43,8 @@ func values(pairs []string) []Value {
 	return all
 }
 
-// offers reads for which fields of spec an AWS account has values, and the fields that decide which: field or
-// field=fields, separated by bars.
+// offers parses the fields of spec for which an AWS account offers values, with the fields on which these depend: field
+// or field=fields, separated by bars.
 func offers(annotation string) (all map[string][]string, whole []string) {
 	all = map[string][]string{}
 	for one := range strings.SplitSeq(annotation, "|") {
@@ -60,8 +60,8 @@ func offers(annotation string) (all map[string][]string, whole []string) {
 	return all, whole
 }
 
-// sections reads the parts of a form: title=fields, separated by bars. The title of a folded one ends in a question
-// mark.
+// sections parses the sections of a form: title=fields, separated by bars. The title of a folded section ends in a
+// question mark.
 func sections(annotation string) []Section {
 	var all []Section
 	for one := range strings.SplitSeq(annotation, "|") {
@@ -73,7 +73,7 @@ func sections(annotation string) []Section {
 	return all
 }
 
-// below returns paths beneath an object.
+// below returns the paths with object in front.
 func below(object string, paths []string) []string {
 	var all []string
 	for _, p := range paths {
@@ -82,11 +82,11 @@ func below(object string, paths []string) []string {
 	return all
 }
 
-// IsPerson reports whether the field at path, which may have row numbers, names users or groups.
+// IsPerson reports whether the field at path, which can have row numbers, contains users or groups.
 func (k Kind) IsPerson(path string) bool { return slices.Contains(k.People, pattern(path)) }
 
-// changes reads what changes do: fields=sentence, several of them separated by a bar. fields-=sentence tells what lower
-// numbers do.
+// changes parses the effects of changes: fields=sentence, separated by bars. fields-=sentence applies to lower numbers
+// only.
 func changes(annotation string) []Change {
 	var all []Change
 	for one := range strings.SplitSeq(annotation, "|") {
@@ -98,8 +98,8 @@ func changes(annotation string) []Change {
 	return all
 }
 
-// Holds reports whether the change of a field of spec from was to will is one that c speaks of. A number that was not
-// set before may have been any.
+// Holds reports whether c applies to the change of a field of spec from was to will. A number that was not set counts
+// as having been higher.
 func (c Change) Holds(field string, was, will *unstructured.Unstructured) bool {
 	if !slices.Contains(c.Fields, field) {
 		return false
@@ -120,7 +120,7 @@ func number(obj *unstructured.Unstructured, field string) (float64, bool) {
 	return 0, false
 }
 
-// listed splits an annotation that names fields in order.
+// listed splits an annotation that lists field names in order.
 func listed(annotation string) []string {
 	var names []string
 	for n := range strings.SplitSeq(annotation, ",") {

@@ -1,7 +1,7 @@
-// Package catalog knows the kinds that Portico offers, and their forms, from the CRDs alone.
+// Package catalog reads the kinds that Portico offers, and their forms, from the CRDs alone.
 //
 // Inputs are named by their Kubernetes path (spec.encryption.kmsKeyID, spec.lifecycleRules[0].expirationDays), so that
-// the API server's field errors land beside the right input.
+// the API server's field errors can be shown beside the right input.
 package catalog
 
 import (
@@ -25,10 +25,10 @@ const prefix = "portico.dev/"
 // AppKind is the name of the kind that runs in Pods.
 const AppKind = "WebApp"
 
-// KeptByOperator is Kind.KeptBy of kinds of which nobody makes objects by hand.
+// KeptByOperator is the value of Kind.KeptBy for kinds whose objects only the operator creates.
 const KeptByOperator = "operator"
 
-// Kind is what the portal knows of one custom resource.
+// Kind is the portal's description of a custom resource.
 type Kind struct {
 	Resource   schema.GroupVersionResource
 	Name       string // of the kind, e.g. S3Bucket
@@ -38,86 +38,87 @@ type Kind struct {
 	Title      string  // for people, e.g. Bucket
 	Icon       string  // name of an icon, "" for the default one
 	Help       string  // what the kind is, from the CRD
-	Fields     []Field // of spec: those that the form annotation lists, then the rest; both in the order of the annotations
+	Fields     []Field // of spec: those of the form annotation, then the rest; each in the annotation's order
 	Columns    []Column
-	Overview   []string // names of the columns that the page of an object shows, too
-	Endpoint   string   // JSONPath of what users connect to, "" if nothing
+	Overview   []string // names of the columns that an object's page also shows
+	Endpoint   string   // JSONPath of the address that users connect to, "" if none
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
-	LetsIn     []Reference // the same, to those that it works without, such as the topics that may send to a queue
-	Changes    []Change    // what changing a field does besides changing the object
-	Begins     []Value     // what the form of a new object has in its fields
-	Names      []string    // of fields that name what nobody else may have: another object needs other ones
-	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
-	Sections   []Section   // in which the form asks for it; none: one after the other
-	People     []string    // paths, as Field.Path writes them, of fields that name users and groups as Kubernetes knows them
-	// Offers are the fields of spec for which an AWS account has values, each with the fields that decide which,
-	// besides the account and the region.
+	LetsIn     []Reference // the same, for optional objects, such as the topics that can send to a queue
+	Changes    []Change    // side effects of changing a field
+	Begins     []Value     // initial values of a new object's form
+	Names      []string    // fields with unique values, which a copy of an object must not keep
+	Steps      []Step      // conditions on the way to Ready, in order, without Ready itself
+	Sections   []Section   // of the form; none: one list of fields
+	People     []string    // paths, as in Field.Path, of fields with Kubernetes users and groups
+	// Offers are the fields of spec for which an AWS account offers values, each with the fields on which these depend,
+	// in addition to the account and the region.
 	Offers map[string][]string
-	// Whole are those of them of which the account's list has all that there is: what it lacks cannot be used.
+	// Whole are those of them for which the account's list is complete: other values cannot be used.
 	Whole []string
-	// Says are the clauses of a sentence that says what an object is.
+	// Says are the clauses of the sentence that describes an object.
 	Says []Clause
-	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
+	// Fixed is the beginning of a sentence that says why an object never changes and what to do instead; "" if it can
+	// change.
 	Fixed string
-	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.
+	// KeptBy is who creates objects of the kind, if not teams: operator or admins.
 	KeptBy string
 
 	status []string               // names of the fields of status
-	refers string                 // the annotation that Refers is read from
-	letsIn string                 // the annotation that LetsIn is read from
+	refers string                 // annotation from which Refers is read
+	letsIn string                 // annotation from which LetsIn is read
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
-	shape  *shape                 // of what users write
+	shape  *shape                 // of the fields that users write
 }
 
-// Change is what changing any of these fields of spec does, as a sentence.
+// Change is the effect of changing any of these fields of spec, as a sentence.
 type Change struct {
 	Fields []string
 	Effect string
-	Lower  bool // only a number that may become smaller does it
+	Lower  bool // applies only if a number becomes smaller
 }
 
-// Step is the type of a condition that an object gets when a part of the work for it is done.
+// Step is a condition type that an object gets when a part of the work for it is done.
 type Step struct {
 	Type     string
 	Title    string // for people
-	Optional bool   // some objects have it, by their spec
+	Optional bool   // depends on the object's spec
 }
 
-// Section is a part of a form with a heading of its own.
+// Section is a part of a form with its own heading.
 type Section struct {
 	Title  string
 	Fields []string // names of fields of spec
 	Folded bool     // shown on demand: it has sensible defaults
 }
 
-// Deletion is what the deletion policy Delete means for a kind, in words.
+// Deletion describes what the deletion policy Delete means for a kind.
 type Deletion struct {
 	Deleted string // a few words, such as "deleted from AWS, if empty"
-	// Effect is a sentence: how data is kept from loss; empty, it is not, and LossyEffect says so. Of a kind without
-	// deletion policies it is what deleting does.
+	// Effect is a sentence about how data is protected from loss; if empty, it is not, and LossyEffect says so. For a
+	// kind without deletion policies it is the effect of deleting.
 	Effect string
-	Lossy  string // the boolean of spec that gives data up, such as forceDestroy
-	// LossyEffect is what is lost where Lossy is set, or where nothing keeps it.
+	Lossy  string // the boolean of spec that allows data loss, such as forceDestroy
+	// LossyEffect is what is lost if Lossy is set, or if nothing protects the data.
 	LossyEffect string
-	// Protects is the boolean of spec with which AWS refuses a deletion, "" if the kind has none.
+	// Protects is the boolean of spec that makes AWS refuse a deletion, "" if the kind has none.
 	Protects string
-	// Counts are the fields of spec that an edit can change while the object is being deleted; a lone * stands for all.
+	// Counts are the fields of spec that can be edited while the object is being deleted; a single * means all.
 	Counts []string
 }
 
-// Word returns what the kind is called on the command line: web-app.
+// Word returns the kind's name on the command line: web-app.
 func (k Kind) Word() string { return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")) }
 
-// Noun returns what the kind is called within a sentence: web app.
+// Noun returns the kind's name within a sentence: web app.
 func (k Kind) Noun() string { return spoken.Lower(k.Title) }
 
 // GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
 
-// Written reports whether people write objects of the kind over the REST API: those that they request, and those of the
-// platform that admins keep.
+// Written reports whether users write objects of the kind over the REST API: those that teams request, and
+// cluster-scoped ones that admins manage.
 func (k Kind) Written() bool { return k.KeptBy == "" || k.KeptBy != KeptByOperator && !k.Namespaced }
 
 // Has reports whether spec has a field of this name.
@@ -125,7 +126,7 @@ func (k Kind) Has(name string) bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
 }
 
-// Chooses reports whether value can be chosen in spec's field of that name, and is not what it is anyway.
+// Chooses reports whether value is an option of spec's field of that name, and not its default.
 func (k Kind) Chooses(name, value string) bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name && value != f.Default && slices.Contains(f.Options, value) })
 }
@@ -139,9 +140,9 @@ func (k Kind) Schema() []byte { return slices.Clone(k.schema) }
 // Catalog is every kind, sorted by title.
 type Catalog []Kind
 
-// ByPlural finds a kind by its plural name.
+// ByPlural returns the kind with the plural name.
 func (c Catalog) ByPlural(plural string) (Kind, bool) {
-	for i := range c { // a Kind is too large to be copied for each comparison
+	for i := range c { // copying a Kind for each comparison would be slow
 		if c[i].Plural == plural {
 			return c[i], true
 		}
@@ -149,7 +150,7 @@ func (c Catalog) ByPlural(plural string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// ByName finds a kind by its name, e.g. S3Bucket.
+// ByName returns the kind with the name, e.g. S3Bucket.
 func (c Catalog) ByName(name string) (Kind, bool) {
 	for i := range c {
 		if c[i].Name == name {
@@ -162,7 +163,7 @@ func (c Catalog) ByName(name string) (Kind, bool) {
 // Requestable returns the kinds that teams request: the namespaced ones that are Offered.
 func (c Catalog) Requestable() Catalog { return c.Namespaced(true).Offered() }
 
-// Namespaced returns the kinds that live in namespaces or, if namespaced is false, those that do not. It is shared.
+// Namespaced returns the namespaced kinds or, if namespaced is false, the cluster-scoped ones. The result is shared.
 func (c Catalog) Namespaced(namespaced bool) Catalog {
 	if namespaced {
 		return c.part("namespaced", func(k Kind) bool { return !k.Namespaced })
@@ -170,14 +171,13 @@ func (c Catalog) Namespaced(namespaced bool) Catalog {
 	return c.part("wide", func(k Kind) bool { return k.Namespaced })
 }
 
-// Offered returns the kinds of which people create objects in the portal; objects of the others can only be looked at.
-// It is shared.
+// Offered returns the kinds of which users create objects in the portal; objects of the others are read-only. The
+// result is shared.
 func (c Catalog) Offered() Catalog {
 	return c.part("offered", func(k Kind) bool { return k.KeptBy != "" })
 }
 
-// parts are the parts of catalogs that were asked for, by partKey. Every page and every stream needs several, and a
-// Kind takes a kilobyte.
+// parts caches parts of catalogs, by partKey. Every page and every stream needs several, and a Kind takes a kilobyte.
 var parts sync.Map
 
 type partKey struct {
@@ -186,7 +186,7 @@ type partKey struct {
 	what  string
 }
 
-// part returns the catalog without what drop tells.
+// part returns the catalog without the kinds for which drop returns true.
 func (c Catalog) part(what string, drop func(Kind) bool) Catalog {
 	if len(c) == 0 {
 		return nil
@@ -199,7 +199,7 @@ func (c Catalog) part(what string, drop func(Kind) bool) Catalog {
 	return one.(Catalog)
 }
 
-// Load reads every CRD manifest in files, which holds bases/*.yaml. Each CRD must serve exactly one version.
+// Load reads all CRD manifests in files (bases/*.yaml). Each CRD must serve exactly one version.
 func Load(files fs.FS) (Catalog, error) {
 	names, err := fs.Glob(files, "bases/*.yaml")
 	if err != nil {
@@ -240,7 +240,7 @@ func loadKind(files fs.FS, name string) (Kind, error) {
 	return newKind(&crd)
 }
 
-// deletionOf reads what the annotations of a kind say of its deletion.
+// deletionOf reads the annotations about the deletion of a kind.
 func deletionOf(notes map[string]string) Deletion {
 	return Deletion{
 		Deleted: notes[prefix+"deleted"], Effect: notes[prefix+"deleted-effect"],

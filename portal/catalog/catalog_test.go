@@ -171,7 +171,7 @@ func TestLoadRefusesBrokenCRDs(t *testing.T) {
 	}
 }
 
-// TestAnnotationsNameFieldsThatAre: what changes do and what names is told of fields of spec.
+// TestAnnotationsNameFieldsThatAre: the fields of Changes and Names exist in spec.
 func TestAnnotationsNameFieldsThatAre(t *testing.T) {
 	kinds, err := Load(crd.Files)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxFaults is how many faults end a check: the next look is at what was put right.
+// maxFaults bounds the errors of a check: the rest is found when these are fixed.
 const maxFaults = 20
 
-// Check compares what users write of the object with the kind's schema, before it is sent: the API server looks for
-// each fault of an object, which can take it minutes. It returns an error as the API server's own, with the first
-// faults, or nil. What is as it was in old, which may be nil, passes. Rules across fields, and what only the cluster
-// knows, are left to the API server.
+// Check validates the object's fields that users write against the kind's schema before it is sent: the API server
+// looks for every error of an object, which can take it minutes. It returns an error like the API server's, with the
+// first errors, or nil. Values that are unchanged from old, which can be nil, pass. Rules across fields, and what
+// depends on the cluster, are left to the API server.
 func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 	c := &checking{}
 	var before any
@@ -30,7 +30,7 @@ func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 		old = &unstructured.Unstructured{}
 	}
 	c.metadata(obj, old)
-	if k.shape != nil { // of a kind that was not read from a CRD nothing is known
+	if k.shape != nil { // nil for a kind that was not read from a CRD
 		c.value(nil, k.shape, map[string]any{"spec": obj.Object["spec"]}, before)
 	}
 	if len(c.faults) == 0 {
@@ -41,16 +41,16 @@ func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 	return apierrors.NewInvalid(k.GVK().GroupKind(), obj.GetName(), c.faults)
 }
 
-// checking is one check.
+// checking is the state of one check.
 type checking struct{ faults fieldpath.ErrorList }
 
-// full reports whether there are faults enough.
+// full reports whether the limit of errors is reached.
 func (c *checking) full() bool { return len(c.faults) >= maxFaults }
 
-// mostPairs is how many labels, and how many annotations, an object may have: policies of the API server look at each.
+// mostPairs bounds the labels, and the annotations, of an object: admission policies iterate over them.
 const mostPairs = 1000
 
-// metadata checks labels and annotations one by one, as the API server does.
+// metadata validates labels and annotations one by one, as the API server does.
 func (c *checking) metadata(obj, old *unstructured.Unstructured) {
 	path := fieldpath.NewPath("metadata")
 	for name, pairs := range map[string][2]map[string]string{
@@ -85,7 +85,7 @@ func (c *checking) pairs(all, old map[string]string, check func(map[string]strin
 	}
 }
 
-// value checks one value, and then what is in it; old is nil where nothing was before.
+// value validates one value, and then its content; old is nil if there was no value.
 func (c *checking) value(path *fieldpath.Path, s *shape, value, old any) {
 	if c.full() || old != nil && reflect.DeepEqual(value, old) {
 		return
@@ -147,7 +147,7 @@ func (c *checking) items(path *fieldpath.Path, s *shape, value, old []any) {
 	}
 }
 
-// given leaves out what the API server does: the null of a field that cannot be null.
+// given drops what the API server drops: null for a field that is not nullable.
 func given(m map[string]any, s *shape) map[string]any {
 	var out map[string]any
 	for key, v := range m {
@@ -164,7 +164,7 @@ func given(m map[string]any, s *shape) map[string]any {
 	return out
 }
 
-// keyOf returns what tells an item of a list from the others, if the list has such keys.
+// keyOf returns the key of a list's item, if the list has keys.
 func (s *shape) keyOf(item any) (string, bool) {
 	m, ok := item.(map[string]any)
 	if !ok || len(s.keys) == 0 {

@@ -27,7 +27,7 @@ func parsed(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-// TestCheckFindsTheFirstFaults, at the field that each is in, and in the API server's words.
+// TestCheckFindsTheFirstFaults at their fields, with the API server's messages.
 func TestCheckFindsTheFirstFaults(t *testing.T) {
 	k, _ := load(t).ByName("WebApp")
 	good := `image: ghcr.io/shop/web:1`
@@ -63,7 +63,7 @@ func TestCheckFindsTheFirstFaults(t *testing.T) {
 	}
 }
 
-// TestTheFirstFaultsEndACheck: whatever its size, an object has no more than so many.
+// TestTheFirstFaultsEndACheck: the number of errors is bounded for an object of any size.
 func TestTheFirstFaultsEndACheck(t *testing.T) {
 	k, _ := load(t).ByName("WebApp")
 	many := func(one string, n int) string { return strings.Repeat(one+",", n-1) + one }
@@ -98,7 +98,7 @@ func TestTheFirstFaultsEndACheck(t *testing.T) {
 	}
 }
 
-// TestWhatAnEditLeavesAlonePasses, as the API server lets it: an object may be older than the schema.
+// TestWhatAnEditLeavesAlonePasses, as at the API server: an object can be older than the schema.
 func TestWhatAnEditLeavesAlonePasses(t *testing.T) {
 	k, _ := load(t).ByName("WebApp")
 	old := parsed(t, `{metadata: {name: shop, labels: {"!": x}}, spec: {image: a, port: 70000, gone: 1, env: [{name: A, value: 1}, {name: B, value: b}]}}`)

@@ -13,7 +13,7 @@ type Column struct {
 	Name     string
 	Type     string // string, integer, boolean, date
 	Path     string // JSONPath without braces, e.g. .status.bucketName
-	Priority int32  // 0 is always shown, more only in wide lists
+	Priority int32  // 0 is always shown, higher ones only in wide lists
 }
 
 func columns(defs []apiext.CustomResourceColumnDefinition) []Column {
@@ -27,10 +27,10 @@ func columns(defs []apiext.CustomResourceColumnDefinition) []Column {
 // Value returns the column's text for an object, or "" when the object lacks it.
 func (c Column) Value(obj *unstructured.Unstructured) string { return evaluate(c.Path, obj) }
 
-// EndpointOf returns what users of the object connect to, or "" while there is nothing yet.
+// EndpointOf returns the address that users of the object connect to, or "" if there is none yet.
 func (k Kind) EndpointOf(obj *unstructured.Unstructured) string { return evaluate(k.Endpoint, obj) }
 
-// evaluate answers "" for a missing path and for a path that does not parse, which a test over the CRDs rules out.
+// evaluate returns "" for a missing path and for a path that does not parse, which a test over the CRDs rules out.
 func evaluate(path string, obj *unstructured.Unstructured) string {
 	if path == "" || obj == nil {
 		return ""

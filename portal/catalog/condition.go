@@ -8,15 +8,15 @@ import (
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Condition says when a field may be set, by another field of the same object.
+// Condition restricts when a field can be set, by another field of the same object.
 type Condition struct {
-	Field  string   // name of the other one
-	Label  string   // of it
+	Field  string   // name of the other field
+	Label  string   // its label
 	Unset  bool     // it must not be set
-	Values []string // of which it must have one; none, and not Unset: it must be set
+	Values []string // one of which it must have; empty, and not Unset: it must be set
 }
 
-// The rules of which forms make conditions. Other rules are only for the API server.
+// The rules that forms translate to conditions. Other rules are only checked by the API server.
 var (
 	eitherRule = regexp.MustCompile(`^(?:has\(self\.(\w+)\) != has\(self\.(\w+)\)|!\(has\(self\.(\w+)\) && has\(self\.(\w+)\)\)|!has\(self\.(\w+)\) \|\| !has\(self\.(\w+)\))$`)
 	withRule   = regexp.MustCompile(`^!has\(self\.(\w+)\) \|\| has\(self\.(\w+)\)$`)
@@ -26,7 +26,7 @@ var (
 	names      = regexp.MustCompile(`self\.(\w+)`)
 )
 
-// addConditions reads an object's rules into its fields.
+// addConditions adds the conditions of an object's rules to its fields.
 func addConditions(fields []Field, rules apiext.ValidationRules) {
 	for _, r := range rules {
 		rule := strings.Join(strings.Fields(r.Rule), " ")
@@ -47,7 +47,7 @@ func addConditions(fields []Field, rules apiext.ValidationRules) {
 	}
 }
 
-// matched returns the groups of the pattern that took part in a match of rule, or nil if there is no match.
+// matched returns the non-empty groups of the pattern in rule, or nil if it does not match.
 func matched(pattern *regexp.Regexp, rule string) []string {
 	m := pattern.FindStringSubmatch(rule)
 	if m == nil {
@@ -56,8 +56,7 @@ func matched(pattern *regexp.Regexp, rule string) []string {
 	return slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
 }
 
-// among returns the values that the choice called name may have: value alone, or unless is holds, all options but
-// value.
+// among returns the allowed values of the choice called name: only value, or if is is false, all options except value.
 func among(fields []Field, name string, is bool, value string) []string {
 	if is {
 		return []string{value}

@@ -10,14 +10,14 @@ import (
 
 // Decode reads a posted form into an object.
 //
-// An input that the form does not carry keeps the value of base (nil: none), and so does one that holds what Encode
-// shows of base: what nobody touched stays to the letter. Any other empty input means absent. A list or map is replaced
-// as a whole as soon as one of its inputs, or an input named by the list itself, is posted: post an empty hidden input
-// of the list's name, so that the last row can be removed. Row i is that of base with the same index; gaps close, empty
-// rows vanish, and path[i]._remove=on removes a row; show the form again from Encode, for error paths follow the new
-// indices. An object that is present but empty is posted as path={}.
+// An input that is not in the form keeps the value of base (nil: none), and so does one whose value is what Encode
+// returns for base: untouched values stay exactly the same. Any other empty input means absent. A list or map is
+// replaced as a whole as soon as one of its inputs, or an input with the list's own name, is posted: post an empty
+// hidden input with the list's name, so that the last row can be removed. Row i is that of base with the same index;
+// gaps close, empty rows are dropped, and path[i]._remove=on removes a row. Show the form again from Encode, because
+// error paths use the new indices. An object that is present but empty is posted as path={}.
 //
-// The object is complete even when there are errors, but for the values that could not be read.
+// The object is complete even when there are errors, except for the values that could not be read.
 func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstructured.Unstructured, FieldErrors) {
 	obj := &unstructured.Unstructured{Object: map[string]any{}}
 	if base != nil {
@@ -41,7 +41,7 @@ func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstruc
 
 type decoder struct{ errs FieldErrors }
 
-// maxErrors bounds the errors of one form: nobody mends more at a time, and each takes far more room than its value.
+// maxErrors bounds the errors of one form: nobody fixes more at a time, and each takes much more space than its value.
 const maxErrors = 100
 
 func (d *decoder) fail(path, value, message string) {

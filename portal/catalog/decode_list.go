@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// untouched reports whether the inputs of a value hold just what Encode shows of base. Of objects and lists of them
-// their parts tell.
+// untouched reports whether the inputs of a value are exactly what Encode returns for base. For objects and lists of
+// objects their parts decide.
 func untouched(f Field, n *node, base any) bool {
 	switch {
 	case base == nil || f.Type == Object || f.Type == Map:
@@ -28,7 +28,7 @@ func texts(list []any) []string {
 	return out
 }
 
-// scalars reads a list of single values: one a line, or repeated inputs; in rows, each exactly as it is.
+// scalars reads a list of single values: one per line, or repeated inputs; in rows, each exactly as it is.
 func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
 	was, _ := base.([]any)
 	out := []any{}
@@ -38,7 +38,7 @@ func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
 		}
 	}
 	for _, v := range n.values {
-		if len(f.Items.Options) > 0 { // of a box to check
+		if len(f.Items.Options) > 0 { // of a check box
 			add(v)
 			continue
 		}
@@ -61,8 +61,8 @@ func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
 	return out, len(out) > 0 || isEmptyList(base)
 }
 
-// inOrderOf sorts the chosen values as was has them, as often as they are there, because check boxes come in an order
-// of their own. New values come last.
+// inOrderOf sorts the chosen values in the order of was, duplicates included, because check boxes have their own order.
+// New values come last.
 func inOrderOf(was, chosen []any) []any {
 	out := []any{}
 	for _, v := range was {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// scalar reads text, a number, true or false, or YAML from one input of a request; false means absent, or unreadable.
+// scalar reads text, a number, a boolean, or YAML from one input; false means absent, or unreadable.
 func (d *decoder) scalar(f Field, path, text string) (any, bool) {
 	if text == "" {
 		return nil, false
@@ -44,7 +44,7 @@ func (d *decoder) number(path, text string) (any, bool) {
 	return v, true
 }
 
-// integer reads a whole number, with a unit where the field has one.
+// integer reads an integer, with a unit if the field has one.
 func (d *decoder) integer(f Field, path, text string) (any, bool) {
 	bits := 64
 	if f.Format == "int32" {
@@ -73,7 +73,7 @@ func (d *decoder) boolean(path, text string) (any, bool) {
 	return nil, false
 }
 
-// newlines undoes what browsers do to the line ends of a textarea: they send each kind of them as CR LF.
+// newlines reverts browsers' line ends in a textarea: they send each as CR LF.
 func newlines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Index names a row of a list: Index("spec.tags", 0) is spec.tags[0].
+// Index returns the name of a row of a list: Index("spec.tags", 0) is spec.tags[0].
 func Index(path string, row int) string { return path + "[" + strconv.Itoa(row) + "]" }
 
 // Encode returns the form that shows obj: Decode(Encode(obj), obj) is obj. Lists of single values become one input with
@@ -50,7 +50,7 @@ func encode(form url.Values, f Field, path string, value any) {
 	}
 }
 
-// shown returns what the one input of a value holds.
+// shown returns the content of a value's single input.
 func shown(f Field, v any) string {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -69,7 +69,7 @@ func encodeMap(form url.Values, f Field, path string, v map[string]any) {
 		for _, c := range f.Fields {
 			encode(form, c, path+"."+c.Name, v[c.Name])
 		}
-		if len(form) == before { // there is nothing in it that an input shows
+		if len(form) == before { // it has no content that an input shows
 			form.Set(path, "{}")
 		}
 	case Map:
@@ -112,7 +112,7 @@ func text(v any) string {
 // ValueYAML writes a part of an object as YAML.
 func ValueYAML(v any) []byte { return []byte(yamlText(v)) }
 
-// yamlText writes a value as YAML. It cannot fail, because the values come from JSON.
+// yamlText returns a value as YAML. It cannot fail, because the values come from JSON.
 func yamlText(v any) string {
 	b, err := yaml.Marshal(v)
 	if err != nil {

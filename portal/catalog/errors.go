@@ -13,17 +13,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FieldError is one complaint about one field.
+// FieldError is one error about one field.
 type FieldError struct {
 	Field   string // Kubernetes path, "" for the whole object
-	Message string // for people
-	Value   string // what was refused, "" if unknown
+	Message string // for users
+	Value   string // the refused value, "" if unknown
 }
 
-// FieldErrors are the complaints about one object.
+// FieldErrors are the errors about one object.
 type FieldErrors []FieldError
 
-// FromStatus reads the field errors of the API server's answer: validation, CEL rules, enums, webhooks, and unknown
+// FromStatus returns the field errors of the API server's response: validation, CEL rules, enums, webhooks, and unknown
 // fields under strict validation. None means that err is about something else.
 func FromStatus(err error) FieldErrors {
 	var status apierrors.APIStatus
@@ -74,16 +74,16 @@ func fromCause(c metav1.StatusCause) FieldError {
 	default:
 		out.Message = orElse(out.Message, orElse(bare[c.Type], inPlainWords(c.Message)))
 	}
-	if value != "" && (field == "metadata.labels" || field == "metadata.annotations") { // of which one it is, only the value tells
+	if value != "" && (field == "metadata.labels" || field == "metadata.annotations") { // only the value says which
 		out.Message = strconv.Quote(value) + ": " + out.Message
 	}
 	return out
 }
 
-// twice is said of what is there two times and may be once.
+// twice is the message for a duplicate entry.
 const twice = "is there twice: keep one"
 
-// bare is said of errors that come without a word.
+// bare are the messages for causes without one.
 var bare = map[metav1.CauseType]string{
 	metav1.CauseTypeFieldValueInvalid: "is not valid", metav1.CauseTypeTypeInvalid: "is not valid", metav1.CauseTypeForbidden: "cannot be set here",
 	metav1.CauseTypeTooLong: "is too long", metav1.CauseTypeTooMany: "has too many entries",
@@ -97,16 +97,16 @@ func choices(detail string) string {
 	return orElse(detail, "is not one of the values allowed")
 }
 
-// leads are how the API server begins a message, before the refused value.
+// leads are the beginnings of the API server's messages, before the refused value.
 var leads = []string{
 	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Too few: ", "Not found: ",
 	"Forbidden: ", "Required value: ", "Too long: ", "Too short: ", "Internal error: ",
 }
 
-// withValue is how many of leads stand before a value.
+// withValue is the number of leads that precede a value.
 const withValue = 6
 
-// cutValue cuts `Invalid value: "x": detail` into detail and x.
+// cutValue splits `Invalid value: "x": detail` into detail and x.
 func cutValue(message string) (detail, value string) {
 	for i, lead := range leads {
 		rest, ok := strings.CutPrefix(message, lead)
@@ -115,14 +115,14 @@ func cutValue(message string) (detail, value string) {
 			return cutJSON(rest)
 		case ok:
 			return rest, ""
-		case message == strings.TrimSuffix(lead, ": "): // without a value, and without a word
+		case message == strings.TrimSuffix(lead, ": "): // without a value, and without a detail
 			return "", ""
 		}
 	}
 	return message, ""
 }
 
-// cutJSON takes one JSON value from the front of rest.
+// cutJSON splits one JSON value from the front of rest.
 func cutJSON(rest string) (detail, value string) {
 	dec := json.NewDecoder(strings.NewReader(rest))
 	var v json.RawMessage
@@ -140,7 +140,7 @@ func cutJSON(rest string) (detail, value string) {
 
 var unknownField = regexp.MustCompile(`(unknown field|duplicate field) "([^"]+)"`)
 
-// strictErrors reads the answer of strict field validation, which has no causes.
+// strictErrors parses the errors of strict field validation, which have no causes.
 func strictErrors(message string) FieldErrors {
 	if !strings.Contains(message, "strict decoding error") {
 		return nil
@@ -156,7 +156,7 @@ func strictErrors(message string) FieldErrors {
 	return out
 }
 
-// patchErrors reads what the API server says of a patch as a whole, with all of the object as the value.
+// patchErrors parses the API server's errors about a whole patch, whose value is the whole object.
 func patchErrors(message string) FieldErrors {
 	detail, _ := cutValue(message)
 	if unknown := strictErrors(detail); len(unknown) > 0 {
@@ -165,8 +165,8 @@ func patchErrors(message string) FieldErrors {
 	return FieldErrors{{Message: detail}}
 }
 
-// Locate gives the errors about the object as a whole a field where a rule of the kind is about the name only: the API
-// server cannot say so.
+// Locate sets the field of errors about the whole object if they come from a rule of the kind about the name only: the
+// API server cannot set it.
 func (k Kind) Locate(errs FieldErrors) FieldErrors {
 	out := slices.Clone(errs)
 	for i, e := range out {
@@ -179,10 +179,10 @@ func (k Kind) Locate(errs FieldErrors) FieldErrors {
 	return out
 }
 
-// Place puts each error beside an input. inputs are the names that the page shows, groups (spec.encryption) among them
-// if the page has room for their errors, in their order on the page. An error about a group goes to the member that
-// its message names (kmsKeyID is required …), else to the group, else to its first member shown; one about
-// something deeper than any input goes to the nearest one above. The others, in rest, belong on top of the form.
+// Place assigns each error to an input. inputs are the names that the page shows in order, including groups
+// (spec.encryption) if the page can show their errors. An error about a group is assigned to the member that its
+// message names (kmsKeyID is required …), else to the group, else to its first member shown; an error about a deeper
+// field to the nearest input above it. The others, in rest, belong at the top of the form.
 func (e FieldErrors) Place(inputs []string) (byInput map[string][]string, rest []string) {
 	byInput = map[string][]string{}
 	for _, fe := range e {
@@ -217,9 +217,8 @@ func place(fe FieldError, inputs []string) string {
 	return ""
 }
 
-// named returns the input of a group that a complaint about the group begins with, or "". A complaint about spec
-// itself, which has no input of its own, may name the field further on, in a spelling that only fields have, such as
-// kmsKeyID.
+// named returns the input of a group with whose name the error's message begins, or "". An error about spec itself,
+// which has no input, can name the field further on, if it is spelled as only fields are, such as kmsKeyID.
 func named(fe FieldError, inputs []string) string {
 	if fe.Field == "" {
 		return ""
@@ -234,13 +233,13 @@ func named(fe FieldError, inputs []string) string {
 	return ""
 }
 
-// under reports whether input lies beneath group.
+// under reports whether input is below group.
 func under(input, group string) bool {
 	rest, ok := strings.CutPrefix(input, group)
 	return ok && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }
 
-// parent cuts the last step off a path.
+// parent returns a path without its last step.
 func parent(path string) string {
 	i := strings.LastIndexAny(path, ".[")
 	if i < 0 {

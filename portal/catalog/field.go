@@ -26,32 +26,32 @@ const (
 
 // Field is one input of a form, or a group of inputs.
 type Field struct {
-	Path     string   // e.g. spec.lifecycleRules[].expirationDays: [] stands for a row's index
+	Path     string   // e.g. spec.lifecycleRules[].expirationDays, where [] is a row's index
 	Name     string   // last element of Path, e.g. expirationDays
 	Label    string   // for people, e.g. Expiration days
 	Type     Type     //
 	Format   string   // int32, int64, date-time, quantity, …
 	Help     string   // one line
 	Options  []string // the only values allowed, if any
-	Default  string   // what the API server fills in, "" if nothing
+	Default  string   // set by the API server, "" if none
 	Pattern  string   // regular expression of a string
 	Required bool     // within the object that holds it
 	Advanced bool     // not named by the form annotation
-	Unit     Unit     // what a number counts
+	Unit     Unit     // of a number
 	Needs    []Condition
 	Fixed    Fixed // whether it can change after creation
 	Limits   Limits
 	Fields   []Field  // of an object
 	Items    *Field   // element of an array, or value of a map
-	Keys     []string // fields that tell the elements of an array apart, if any
-	Set      bool     // the elements of an array are those of a set
+	Keys     []string // fields that identify the elements of an array, if any
+	Set      bool     // the array is a set
 }
 
-// Fixed says of a field that it cannot change once the object, or what it stands for, is there; zero: it can.
+// Fixed describes why a field cannot change once the object, or a resource of it, exists; the zero value: it can.
 type Fixed struct {
-	Why   string   // a clause, never empty for what is fixed
-	Unset bool     // what was left out at creation cannot be set later either
-	Once  []string // fields of the status of which one says that something is made; none: it is fixed with the object
+	Why   string   // a clause, never empty for a fixed field
+	Unset bool     // if left out at creation, it cannot be set later either
+	Once  []string // fields of status, one of which shows that the resource exists; none: fixed with the object
 }
 
 // Limits bound a value; nil means unbounded.
@@ -61,12 +61,12 @@ type Limits struct {
 	MinItems, MaxItems   *int64   // of an array or map
 }
 
-// IsRef reports whether the field is a reference to another object by name, as providerRef: {name} is.
+// IsRef reports whether the field refers to another object by name, as providerRef: {name} does.
 func (f Field) IsRef() bool {
 	return f.Type == Object && strings.HasSuffix(f.Name, "Ref") && len(f.Fields) == 1 && f.Fields[0].Name == "name"
 }
 
-// IsKeyRef reports whether the field names one key of another object, as secretKeyRef: {name, key} does.
+// IsKeyRef reports whether the field refers to one key of another object, as secretKeyRef: {name, key} does.
 func (f Field) IsKeyRef() bool {
 	return f.Type == Object && strings.HasSuffix(f.Name, "KeyRef") && len(f.Fields) == 2
 }
@@ -76,14 +76,14 @@ func (f Field) Scalar() bool {
 	return f.Type == String || f.Type == Integer || f.Type == Number || f.Type == Boolean
 }
 
-// ListOfScalars reports whether the field is an array of single values. Its input carries one value a line, or is
+// ListOfScalars reports whether the field is an array of single values. Its input has one value per line, or is
 // repeated (check boxes).
 func (f Field) ListOfScalars() bool { return f.Type == Array && f.Items != nil && f.Items.Scalar() }
 
-// order ranks field names, at any depth: a schema's properties have none of their own.
+// order ranks field names, at any depth, because a schema's properties have no order.
 type order []string
 
-// compare ranks a before b: by order, what it does not name by name.
+// compare ranks a before b: first the fields in o, then the others by name.
 func (o order) compare(a, b Field) int {
 	rank := func(f Field) int {
 		if i := slices.Index(o, f.Name); i >= 0 {
@@ -94,8 +94,8 @@ func (o order) compare(a, b Field) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
 }
 
-// specFields returns the fields of spec: those that the form shows at once, in its order, then the others, which are
-// advanced, in theirs.
+// specFields returns the fields of spec: first those of the form, in its order, then the others, which are advanced, in
+// the order of rest.
 func specFields(spec apiext.JSONSchemaProps, form, rest order) []Field {
 	o := slices.Concat(form, rest)
 	fields := objectFields("spec", spec, o)
@@ -169,7 +169,7 @@ func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 
 func typeOf(p apiext.JSONSchemaProps) Type {
 	switch {
-	case p.XIntOrString && p.Pattern != "": // a quantity: the API server takes it as text
+	case p.XIntOrString && p.Pattern != "": // a quantity: the API server accepts it as text
 		return String
 	case p.XIntOrString || (p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields):
 		return YAML
@@ -199,5 +199,5 @@ func jsonText(raw []byte) string {
 	return string(raw)
 }
 
-// jsonSchema returns the schema as JSON, without what only the API server needs.
+// jsonSchema returns the schema as JSON, without the parts that only the API server needs.
 func jsonSchema(s *apiext.JSONSchemaProps) ([]byte, error) { return json.Marshal(s) }

@@ -13,9 +13,9 @@ import (
 
 var indices = regexp.MustCompile(`\[\d+\]`)
 
-// Fill puts a value at path that the schema takes by its type, its length and its choices, in the place of what is
-// there. With it the API server goes on to the rules of the kind, which it leaves out as long as such a thing is wrong.
-// It reports whether path is a field that can be filled; list elements and all above must be there.
+// Fill replaces the value at path by one that the schema accepts by its type, length and options. The API server then
+// also checks the kind's rules, which it skips while such an error remains. It reports whether path is a field that can
+// be filled; list elements and all parents must exist.
 func (k Kind) Fill(obj *unstructured.Unstructured, path string) bool {
 	f, ok := Field{Name: "spec", Type: Object, Fields: k.Fields}, path == "spec"
 	if !ok {
@@ -105,7 +105,7 @@ func pathSteps(path string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(path, "[", ".["), func(r rune) bool { return r == '.' })
 }
 
-// setAt sets the value at the end of the steps; all above must be there.
+// setAt sets the value at the end of the steps; all parents must exist.
 func setAt(at any, steps []string, v any) bool {
 	for i, step := range steps {
 		last := i == len(steps)-1
@@ -133,8 +133,8 @@ func setAt(at any, steps []string, v any) bool {
 	return false
 }
 
-// DueTo reports whether a complaint may come from what stands at path, and not from what else is wrong: it is about
-// that, or about something above by a rule that looks at it.
+// DueTo reports whether the error can be caused by the value at path: it is about that value, or about a parent, by a
+// rule that reads the value.
 func (k Kind) DueTo(e FieldError, path string) bool {
 	if e.Field == path || under(e.Field, path) {
 		return true
@@ -146,14 +146,14 @@ func (k Kind) DueTo(e FieldError, path string) bool {
 		}
 		rest = path[len(e.Field):]
 	}
-	if rest[0] == '[' { // of a list, any element may be meant
+	if rest[0] == '[' { // any element of the list can be meant
 		return true
 	}
 	rule, ok := k.ruleAt(e.Field, e.Message)
 	return !ok || mentions(rule, pathSteps(rest)[0])
 }
 
-// mentions reports whether a rule reads a field of the object that it judges.
+// mentions reports whether a rule reads a field of its object.
 func mentions(rule, field string) bool {
 	for _, before := range []string{"self.", "oldSelf."} {
 		for rest := rule; ; {
@@ -170,7 +170,7 @@ func mentions(rule, field string) bool {
 	return false
 }
 
-// ruleAt finds the rule of the schema at path that says message.
+// ruleAt returns the rule with this message in the schema at path.
 func (k Kind) ruleAt(path, message string) (string, bool) {
 	var at apiext.JSONSchemaProps
 	if err := json.Unmarshal(k.schema, &at); err != nil {

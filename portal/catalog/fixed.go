@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// immutable is what the message of each rule says that fixes a field: name is immutable: why; what to do instead.
+// immutable is part of the message of each rule that fixes a field: name is immutable: why; what to do instead.
 const immutable = " is immutable: "
 
-// fixed looks among a field's own rules for the one that fixes it.
+// fixed returns the Fixed of a field from its own rules.
 func fixed(rules apiext.ValidationRules, field string) Fixed {
 	for _, r := range rules {
 		if name, why := reason(r); why != "" && (name == field || r.Rule == "self == oldSelf") {
@@ -22,7 +22,7 @@ func fixed(rules apiext.ValidationRules, field string) Fixed {
 	return Fixed{}
 }
 
-// fixedChild looks for the rule of an object that fixes one of its fields.
+// fixedChild returns the Fixed of a field from the rules of its object.
 func fixedChild(rules apiext.ValidationRules, field string) Fixed {
 	for _, r := range rules {
 		if name, why := reason(r); why != "" && name == field {
@@ -32,7 +32,7 @@ func fixedChild(rules apiext.ValidationRules, field string) Fixed {
 	return Fixed{}
 }
 
-// Holds reports whether the field cannot change of an object whose status has these fields: see Kind.Made.
+// Holds reports whether the field cannot change in an object whose status has these fields: see Kind.Made.
 func (f Fixed) Holds(made []string) bool {
 	return f.Why != "" && (len(f.Once) == 0 || slices.ContainsFunc(f.Once, func(field string) bool { return slices.Contains(made, field) }))
 }
@@ -50,10 +50,10 @@ func (k Kind) Made(obj *unstructured.Unstructured) (made []string) {
 	return slices.Compact(made)
 }
 
-// statusField finds in a rule the fields of the status that it asks for.
+// statusField matches the fields of status that a rule tests for.
 var statusField = regexp.MustCompile(`has\(self\.status\.(\w+)\)`)
 
-// fixRoot fixes the fields that rules of the whole object fix once something is made.
+// fixRoot sets Fixed on the fields that rules of the whole object fix once a resource exists.
 func fixRoot(fields []Field, rules apiext.ValidationRules) {
 	for _, r := range rules {
 		path := strings.TrimPrefix(r.FieldPath, ".")
@@ -69,7 +69,7 @@ func fixRoot(fields []Field, rules apiext.ValidationRules) {
 	}
 }
 
-// fix fixes the field of the path; or, if that has another name, the fields of the name in its items.
+// fix sets Fixed on the field with the path; or, if that has another name, on the fields with the name in its items.
 func fix(fields []Field, path, name string, by Fixed) {
 	for i := range fields {
 		if f := &fields[i]; f.Path == path && f.Name != name && f.Items != nil {
@@ -87,7 +87,7 @@ func fix(fields []Field, path, name string, by Fixed) {
 	}
 }
 
-// reason returns the field that a rule makes immutable, and why; both are empty if it makes none so.
+// reason returns the field that a rule makes immutable, and why; both are empty if the rule does not.
 func reason(r apiext.ValidationRule) (field, why string) {
 	field, rest, ok := strings.Cut(r.Message, immutable)
 	if !ok || !strings.Contains(r.Rule, "oldSelf") {

@@ -120,7 +120,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// anyValue draws a value that the field's schema has room for, nil for absent.
+// anyValue draws a value that the field's schema allows, nil for absent.
 func anyValue(t *rapid.T, f Field) any {
 	if rapid.Bool().Draw(t, "absent "+f.Path) {
 		return nil
@@ -149,7 +149,7 @@ func anyValue(t *rapid.T, f Field) any {
 		}
 		return out
 	default:
-		if f.Format == quantity { // the API server takes no other text
+		if f.Format == quantity { // the API server accepts no other text
 			return rapid.StringMatching(`[0-9]{1,4}(\.[0-9])?(m|k|M|Ki|Mi|Gi|e3)?`).Draw(t, f.Path)
 		}
 		return rapid.StringMatching(`[ -~é\n]{1,12}`).Draw(t, f.Path)

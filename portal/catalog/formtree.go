@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxRows bounds the index of a row, so that a form cannot ask for a huge list.
+// maxRows bounds the index of a row, so that a form cannot create a huge list.
 const maxRows = 1000
 
 // Dense returns the form with the rows of every list numbered from 0 without gaps, and the number of rows by the list's
-// name. Names beneath spec that are no path are left out.
+// name. Names below spec that are no valid path are left out.
 func Dense(form url.Values) (dense url.Values, rows map[string]int) {
 	dense, rows = url.Values{}, map[string]int{}
 	for name, values := range form {
@@ -26,7 +26,7 @@ func Dense(form url.Values) (dense url.Values, rows map[string]int) {
 	return dense, rows
 }
 
-// write puts the values at and beneath n, which is at path, into out.
+// write adds the values at and below n, whose path is path, to out.
 func (n *node) write(path string, out url.Values, rows map[string]int) {
 	if len(n.values) > 0 {
 		out[path] = n.values
@@ -42,15 +42,15 @@ func (n *node) write(path string, out url.Values, rows map[string]int) {
 	}
 }
 
-// node is a form's values arranged by path.
+// node is a tree of a form's values, by path.
 type node struct {
 	values   []string
 	children map[string]*node
 	rows     map[int]*node
 }
 
-// parseForm arranges the values whose names begin with spec. Names that are no path are ignored: browsers and
-// extensions add their own.
+// parseForm returns the tree of values whose names begin with spec. Names that are no valid path are ignored: browsers
+// and extensions add their own.
 func parseForm(form url.Values) *node {
 	root := &node{}
 	for name, values := range form {
@@ -86,7 +86,7 @@ func (n *node) step(s string) *node {
 	return n.children[s]
 }
 
-// last returns the last value, which is the one that counts, so that a hidden input may stand before a check box.
+// last returns the last value, which applies, so that a hidden input can precede a check box.
 func (n *node) last() string {
 	if n == nil || len(n.values) == 0 {
 		return ""
@@ -110,7 +110,7 @@ func (n *node) indices() []int {
 	return out
 }
 
-// rowIndex reads a step such as [3].
+// rowIndex parses a step such as [3].
 func rowIndex(step string) (int, bool) {
 	if !strings.HasPrefix(step, "[") {
 		return 0, false
@@ -119,8 +119,8 @@ func rowIndex(step string) (int, bool) {
 	return i, err == nil
 }
 
-// parseName cuts spec.a[0].b into spec, a, [0], b. It refuses names that are no path, other spellings of an index, and
-// rows beyond maxRows.
+// parseName splits spec.a[0].b into spec, a, [0], b. It refuses names that are no valid path, other spellings of an
+// index, and rows beyond maxRows.
 func parseName(name string) ([]string, bool) {
 	var steps []string
 	if len(name) > 512 {

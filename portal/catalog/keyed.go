@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// versions are the values at one place of three versions of an object, nil for none: the one begun with, theirs, mine.
+// versions are the values at one path in three versions of an object, nil for none: base, theirs, mine.
 type versions [3]any
 
-// maps returns the versions as maps, and false if one is something else. An absent one is nil and counts as empty.
+// maps returns the versions as maps, and false if one has another type. An absent one is nil and counts as empty.
 func (v versions) maps() (out [3]map[string]any, ok bool) {
 	for i, one := range v {
 		if out[i], ok = asMap(one); !ok {
@@ -20,14 +20,14 @@ func (v versions) maps() (out [3]map[string]any, ok bool) {
 	return out, true
 }
 
-// keyed are the lists whose elements can be told apart, by path: those that the schema calls maps or sets. lay makes
-// maps of them, by key, and lists makes them lists again; what is between is compared and merged element by element.
+// keyed are the lists with identifiable elements, by path: those that the schema declares as maps or sets. lay turns
+// them into maps by key, and lists reverts that; in between they are compared and merged element by element.
 type keyed map[string]order3
 
 // order3 are the keys of a list in the order of each version.
 type order3 [3][]string
 
-// lay replaces, in three versions of an object beneath path, the lists whose elements have distinct keys in all three.
+// lay replaces, in three versions of an object at path, the lists whose elements have distinct keys in all three.
 func (k keyed) lay(fields []Field, path string, of [3]map[string]any) {
 	for _, f := range fields {
 		at, v := path+"."+f.Name, versions{}
@@ -76,8 +76,8 @@ func union(of [3]map[string]any) map[string]any {
 	return out
 }
 
-// byKey returns the elements of a list by key, and the keys in order. ok is false where the schema names no keys, or
-// where an element lacks its key or shares it with another.
+// byKey returns the elements of a list by key, and the keys in order. ok is false if the schema declares no keys, or if
+// an element lacks its key or has the same as another.
 func byKey(f Field, list any) (by map[string]any, keys []string, ok bool) {
 	all, isList := list.([]any)
 	if !f.Set && len(f.Keys) == 0 || list != nil && !isList {
@@ -94,7 +94,7 @@ func byKey(f Field, list any) (by map[string]any, keys []string, ok bool) {
 	return by, keys, true
 }
 
-// keyOf returns the path step that leads to an element of a list, such as [LOG_LEVEL] or [SQSQueue/orders].
+// keyOf returns the path step of a list's element, such as [LOG_LEVEL] or [SQSQueue/orders].
 func (f Field) keyOf(element any) (string, bool) {
 	parts := []any{element}
 	if !f.Set {
@@ -118,7 +118,7 @@ func (f Field) keyOf(element any) (string, bool) {
 	return "[" + strings.Join(texts, "/") + "]", true
 }
 
-// lists undoes lay in the version that was merged.
+// lists reverts lay in the merged version.
 func (k keyed) lists(fields []Field, path string, of map[string]any) {
 	for _, f := range fields {
 		at := path + "." + f.Name
@@ -140,8 +140,8 @@ func (k keyed) lists(fields []Field, path string, of map[string]any) {
 	}
 }
 
-// of returns the order of the elements that are there after a merge: mine if I changed it, else theirs. An element that
-// only the other side added follows the element that it follows there.
+// of returns the order of the elements after a merge: mine if I changed it, else theirs. An element that only the other
+// side added comes after its predecessor in that side's order.
 func (o order3) of(there map[string]any) []string {
 	base, theirs, mine := o[0], o[1], o[2]
 	first, second := mine, theirs
@@ -155,7 +155,7 @@ func (o order3) of(there map[string]any) []string {
 		}
 		at := 0
 		if i > 0 {
-			at = slices.Index(out, second[i-1]) + 1 // it is there: it has just been put there, if it was not
+			at = slices.Index(out, second[i-1]) + 1 // the predecessor has already been placed
 		}
 		out = slices.Insert(out, at, key)
 	}

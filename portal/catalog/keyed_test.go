@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestListsWithKeysAreMergedByElement: + stands before what somebody has to choose, of which mine is taken.
+// TestListsWithKeysAreMergedByElement: + marks a conflict, for which mine is chosen.
 func TestListsWithKeysAreMergedByElement(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, base, theirs, mine string
@@ -132,8 +132,7 @@ func unbraced(text string) string {
 	return text
 }
 
-// TestMergingWithWhatNobodyChanged gives mine, and the other way round theirs: of every kind, whatever the objects
-// hold.
+// TestMergingWithWhatNobodyChanged returns mine if theirs is unchanged, and vice versa: for every kind and any objects.
 func TestMergingWithWhatNobodyChanged(t *testing.T) {
 	never := func(Difference) any { panic("nobody has to choose") }
 	for _, k := range load(t) {

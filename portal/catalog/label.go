@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// spelled are words that are not written as ordinary ones.
+// spelled are words with a special spelling.
 var spelled = map[string]string{
 	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "arns": "ARNs", "az": "AZ", "cloudwatch": "CloudWatch", "oidc": "OIDC", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
 	"cpu": "CPU", "db": "DB", "dlq": "DLQ", "dns": "DNS", "ebs": "EBS", "ecr": "ECR", "fifo": "FIFO", "http": "HTTP",
@@ -15,7 +15,7 @@ var spelled = map[string]string{
 	"vpc": "VPC",
 }
 
-// wholes are fields whose names say too little as words.
+// wholes are labels of fields whose names are unclear as words.
 var wholes = map[string]string{
 	"args": "Arguments", "configMapKeyRef": "ConfigMap key", "configMapRef": "ConfigMap", "env": "Environment variables",
 	"envFrom": "Environment sources", "maxDatabaseStorageGiB": "Largest database in GiB", "maxVolumeSizeGiB": "Largest volume in GiB",
@@ -32,7 +32,7 @@ func label(name string) string {
 	if len(words) > 1 && words[len(words)-1] == "Ref" {
 		words = words[:len(words)-1]
 	}
-	if len(words) > 1 && words[len(words)-1] == "Seconds" { // inputs say the unit
+	if len(words) > 1 && words[len(words)-1] == "Seconds" { // inputs show the unit
 		words = words[:len(words)-1]
 	}
 	for i, w := range words {
@@ -47,7 +47,7 @@ func label(name string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// split cuts camelCase; a run of capitals is one word, its last letter the next word's first if one follows.
+// split splits camelCase; a run of capitals is one word, except its last letter if lower case follows.
 func split(name string) []string {
 	var words []string
 	r := []rune(name)
@@ -68,10 +68,10 @@ func isPlural(r []rune, i int) bool {
 	return i+1 < len(r) && r[i+1] == 's' && (i+2 == len(r) || unicode.IsUpper(r[i+2]))
 }
 
-// help returns the field's description as a sentence, without the field's name in front: "engine is the …" becomes "The
-// …". Where the rest would be no sentence, as of "environment of the namespace", the field's label stays in front.
+// help returns the field's description as a sentence, without the leading field name: "engine is the …" becomes "The
+// …". If the rest is no sentence, as for "environment of the namespace", the field's label replaces the name.
 func help(name, description string) string {
-	s := strings.TrimSpace(immutables.Replace(oneLine(description))) // of which the input says what it means
+	s := strings.TrimSpace(immutables.Replace(oneLine(description))) // the input itself says that it is immutable
 	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {
 		rest, ok := strings.CutPrefix(s, lead)
 		switch first, _, _ := strings.Cut(rest, " "); {
@@ -87,5 +87,5 @@ func help(name, description string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// immutables takes out what inputs say in words of their own.
+// immutables removes what inputs say in their own words.
 var immutables = strings.NewReplacer("Immutable once it is created.", "", "Immutable.", "")

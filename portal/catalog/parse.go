@@ -12,25 +12,25 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxDepth bounds how deep lists and maps are nested: our kinds need ten, and what walks a value recurses.
+// maxDepth bounds the nesting of lists and maps: our kinds need ten levels, and functions over values are recursive.
 const maxDepth = 64
 
 var errDeep = fmt.Errorf("it is nested more than %d levels deep, which no kind needs: flatten it", maxDepth)
 
-// YAMLToJSON returns YAML without duplicate keys, aliases and merge keys as JSON. It takes memory in proportion to the
-// text. The error is a sentence for the user.
+// YAMLToJSON converts YAML to JSON. It refuses duplicate keys, aliases and merge keys, and takes memory in proportion
+// to the text. The error is a sentence for the user.
 func YAMLToJSON(b []byte) ([]byte, error) {
 	var tree yamltree.Node
-	if err := yamltree.Unmarshal(b, &tree); err != nil { // into a node, which expands no alias
+	if err := yamltree.Unmarshal(b, &tree); err != nil { // a node does not expand aliases
 		return nil, cmp.Or(misspaced(b), err)
 	}
 	if err := refuseExpansion(&tree, 0); err != nil {
 		return nil, err
 	}
-	return yaml.YAMLToJSONStrict(b) // kubectl reads with it: yes is true here too
+	return yaml.YAMLToJSONStrict(b) // kubectl's parser: yes is true here too
 }
 
-// parseValue reads YAML as YAMLToJSON does; whole numbers become int64.
+// parseValue reads YAML as YAMLToJSON does; integers become int64.
 func parseValue(b []byte) (any, error) {
 	j, err := YAMLToJSON(b)
 	if err != nil {
@@ -43,8 +43,8 @@ func parseValue(b []byte) (any, error) {
 	return v, nil
 }
 
-// refuseExpansion refuses what makes a short text a large value: aliases, each of which stands for a copy, and deep
-// nesting.
+// refuseExpansion refuses constructs by which a short text becomes a large value: aliases, each of which is a copy, and
+// deep nesting.
 func refuseExpansion(n *yamltree.Node, depth int) error {
 	switch {
 	case n.Kind == yamltree.AliasNode:
@@ -75,7 +75,7 @@ func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
 	return k.check(withoutNull(m))
 }
 
-// parseObject reads one JSON object without duplicate keys; whole numbers become int64.
+// parseObject reads one JSON object without duplicate keys; integers become int64.
 func parseObject(b []byte) (map[string]any, error) {
 	if deep(b) {
 		return nil, fmt.Errorf("the body is too complicated: %w", errDeep)
@@ -91,8 +91,8 @@ func parseObject(b []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// deep reports whether JSON is nested beyond maxDepth, without reading it into memory. Of what is no JSON it may say
-// anything.
+// deep reports whether JSON is nested beyond maxDepth, without loading it into memory. For invalid JSON the result is
+// arbitrary.
 func deep(b []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// bomb returns a YAML text whose aliases stand for a list of 9^depth elements.
+// bomb returns YAML whose aliases expand to a list of 9^depth elements.
 func bomb(width, depth int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a0: &a0 [%s]\n", strings.TrimSuffix(strings.Repeat("x,", width), ","))
@@ -31,7 +31,7 @@ func allocated(do func()) uint64 {
 
 func TestShortTextsStaySmall(t *testing.T) {
 	k := bucketKind(t)
-	const small = 64 << 20 // a node of the tree takes about 200 bytes for one of text
+	const small = 64 << 20 // a node takes about 200 bytes for one byte of text
 	for name, text := range map[string]string{
 		"aliases of aliases":          bomb(9, 9),
 		"many aliases of one":         "a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" + strings.Repeat("*a,", 27_000) + "]\n",
@@ -54,7 +54,7 @@ func TestShortTextsStaySmall(t *testing.T) {
 	}
 }
 
-// longBomb returns 87 kB of YAML that stand for 600 MB, in fewer aliases than libraries find suspicious.
+// longBomb returns 87 kB of YAML that expand to 600 MB, with fewer aliases than libraries reject.
 func longBomb() string {
 	return "a: &a " + strings.Repeat("x", 43_000) + "\nspec:\n  b: [" + strings.Repeat("*a,", 14_500) + "]\n"
 }
@@ -117,7 +117,7 @@ func TestJSONIsNotNestedDeeply(t *testing.T) {
 	}
 }
 
-// What is null is not there, as for kubectl.
+// A null value is absent, as for kubectl.
 func TestNullIsAbsent(t *testing.T) {
 	k := bucketKind(t)
 	for _, parse := range []func([]byte) (*unstructured.Unstructured, error){k.ParseJSON, k.ParseYAML} {

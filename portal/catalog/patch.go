@@ -11,8 +11,8 @@ import (
 // ParsePatch reads a merge patch (RFC 7396) of an object: a JSON object. The error is a sentence for the caller.
 func ParsePatch(b []byte) (map[string]any, error) { return parseObject(b) }
 
-// CheckPatch complains about the parts of a merge patch that users may not change. They may change labels, annotations
-// and spec.
+// CheckPatch returns the errors for parts of a merge patch that users must not change. They can change labels,
+// annotations and spec.
 func CheckPatch(patch map[string]any) FieldErrors {
 	var out FieldErrors
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
@@ -48,7 +48,7 @@ func checkPatchedMetadata(v any) FieldErrors {
 	return out
 }
 
-// checkPatchedTexts takes a map of strings, where null removes one; null in place of the map removes all.
+// checkPatchedTexts checks a map of strings, where null removes one; null instead of the map removes all.
 func checkPatchedTexts(field string, v any) FieldErrors {
 	texts, ok := v.(map[string]any)
 	if !ok && v != nil {

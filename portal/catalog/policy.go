@@ -2,13 +2,15 @@ package catalog
 
 import "regexp"
 
-// denied is how the API server says what a policy said, and told the field that our policies begin with.
+// denied matches the API server's error for a denial by a policy, and told the field with which our policies' messages
+// begin.
 var (
 	denied = regexp.MustCompile(`(?s)^ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request: (.*)$`)
 	told   = regexp.MustCompile(`(?s)^(spec(?:\.[A-Za-z]+)+): (.*)$`)
 )
 
-// ofPolicy returns the words of an admission policy, and the field that they begin with; else the message as it is.
+// ofPolicy returns the message of an admission policy and the field with which it begins; other messages are returned
+// unchanged.
 func ofPolicy(message string) (words, field string) {
 	said := denied.FindStringSubmatch(message)
 	if said == nil {

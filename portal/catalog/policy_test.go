@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a policy says of a field is put at the field, without the name of the policy.
+// A policy's message about a field is shown at the field, without the policy's name.
 func TestWhatAPolicySaysIsPutAtItsField(t *testing.T) {
 	const by = "ValidatingAdmissionPolicy 'portico-guardrails-s3buckets' with binding 'portico-guardrails-s3buckets' denied request: "
 	for message, want := range map[string]FieldError{

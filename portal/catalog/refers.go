@@ -11,20 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Reference is a field of spec that names objects of the same namespace.
+// Reference is a field of spec that refers to objects of the same namespace.
 type Reference struct {
-	Path   string   // of the name, as Field.Path writes it, e.g. spec.bindings[].name
-	Beside string   // path of the field that says which of Kinds is meant, "" if there is only one
-	Kinds  []string // names of the kinds that may be meant
-	Role   string   // what the other object is to this one, for people
-	Back   string   // what this one is to the other
+	Path   string   // of the name, as in Field.Path, e.g. spec.bindings[].name
+	Beside string   // path of the field with the kind, "" if Kinds has only one
+	Kinds  []string // names of the possible kinds
+	Role   string   // of the other object for this one, for users
+	Back   string   // of this object for the other
 }
 
 // Target is an object that another one refers to.
 type Target struct{ Kind, Name string }
 
-// references reads an annotation: path=plural, or where every object of a list names its kind itself,
-// list[].path=.field; several are separated by commas. Paths begin below spec.
+// references parses an annotation: path=plural, or if each object of a list has its own kind field, list[].path=.field;
+// separated by commas. Paths are relative to spec.
 func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
 	var all []Reference
 	for _, one := range listed(annotation) {
@@ -49,8 +49,9 @@ func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
 	return all, nil
 }
 
-// lets reads the annotation of those whom objects of the kind let in, such as the topics that may send to a queue. It
-// is written as that of references. What lets others in works without them: nobody is in use by it, and nothing waits.
+// lets parses the annotation of the objects that objects of the kind let in, such as the topics that can send to a
+// queue. The format is that of references. Such objects are optional: they do not count as in use, and nothing waits
+// for them.
 func (c Catalog) lets(k Kind) ([]Reference, error) {
 	all, err := c.references(k, k.letsIn)
 	for i := range all {
@@ -59,7 +60,7 @@ func (c Catalog) lets(k Kind) ([]Reference, error) {
 	return all, err
 }
 
-// role returns how a form names the object at path: by the last step or, where that is just "name", by the first.
+// role returns a form's name for the object at path: the last step or, if that is just "name", the first.
 func role(path string) string {
 	if last := leaf("." + path); last != "name" {
 		return label(last)
@@ -73,7 +74,7 @@ func Beside(path, field string) string { return beside(path, field) }
 // beside returns the path of another field of the same object.
 func beside(path, field string) string { return parent(path) + "." + field }
 
-// field finds a field by its path as Field.Path writes it.
+// field returns the field with a path as in Field.Path.
 func (k Kind) field(path string) (Field, bool) {
 	fields := k.Fields
 	for {
@@ -91,7 +92,7 @@ func (k Kind) field(path string) (Field, bool) {
 	}
 }
 
-// Targets returns the objects that obj refers to by r, in the order in which it names them.
+// Targets returns the objects to which obj refers by r, in order.
 func (r Reference) Targets(obj *unstructured.Unstructured) []Target {
 	var all []Target
 	for _, holder := range holders(obj.Object, strings.Split(parent(r.Path), ".")) {
@@ -106,7 +107,7 @@ func (r Reference) Targets(obj *unstructured.Unstructured) []Target {
 	return all
 }
 
-// holders returns the objects at a path whose steps that end in [] are lists.
+// holders returns the objects at a path, in which steps that end in [] are lists.
 func holders(value any, path []string) []map[string]any {
 	here, ok := value.(map[string]any)
 	if !ok {
@@ -127,7 +128,7 @@ func holders(value any, path []string) []map[string]any {
 	return all
 }
 
-// Reference finds the reference whose name, or whose kind, stands at path, which may have row numbers.
+// Reference returns the reference whose name or kind is at path, which can have row numbers.
 func (k Kind) Reference(path string) (Reference, bool) {
 	at := pattern(path)
 	all := slices.Concat(k.Refers, k.LetsIn)
@@ -138,7 +139,7 @@ func (k Kind) Reference(path string) (Reference, bool) {
 	return all[i], true
 }
 
-// ReferenceIn finds the reference that each object of the list at path has.
+// ReferenceIn returns the reference in each object of the list at path.
 func (k Kind) ReferenceIn(list string) (Reference, bool) {
 	i := slices.IndexFunc(k.Refers, func(r Reference) bool { return parent(r.Path) == pattern(list)+"[]" })
 	if i < 0 {
@@ -150,8 +151,7 @@ func (k Kind) ReferenceIn(list string) (Reference, bool) {
 // NameAt returns the path of the name of the reference that has a part at path.
 func (r Reference) NameAt(path string) string { return beside(path, leaf(r.Path)) }
 
-// KindAt returns the path of the kind that belongs to the name at path, or "" if the reference has no field for the
-// kind.
+// KindAt returns the path of the kind for the name at path, or "" if the reference has no kind field.
 func (r Reference) KindAt(path string) string {
 	if r.Beside == "" {
 		return ""
@@ -161,17 +161,17 @@ func (r Reference) KindAt(path string) string {
 
 var rowNumber = regexp.MustCompile(`\[[0-9]+\]`)
 
-// pattern returns a path without its row numbers, as Field.Path has it.
+// pattern returns a path without its row numbers, as in Field.Path.
 func pattern(path string) string { return rowNumber.ReplaceAllString(path, "[]") }
 
 // leaf returns the last step of a path.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// Choice returns the value of an input that chooses kind and name at once: kind, slash, name. No name has a slash.
+// Choice returns the value of an input that selects kind and name at once: kind, slash, name. No name has a slash.
 func (t Target) Choice() string { return t.Kind + "/" + t.Name }
 
-// Split writes what one input chose, such as SQSQueue/orders, into the two fields that it stands for. A name whose kind
-// was posted beside it stays.
+// Split splits the value of such an input, for example SQSQueue/orders, into its two fields. A name whose kind was
+// posted separately stays.
 func (k Kind) Split(form url.Values) {
 	for name, values := range maps.Clone(form) {
 		r, ok := k.Reference(name)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Required is said of a field without a value.
+// Required is the message for a missing value.
 const Required = "is required"
 
-// inPlainWords returns a refusal of the validation of Kubernetes in our words. What it does not know, such as the
-// message of a rule, it leaves as it is.
+// inPlainWords returns Kubernetes' validation message in our words. It returns unknown messages, such as those of
+// rules, unchanged.
 func inPlainWords(detail string) string {
 	for _, s := range sayings {
 		if m := s.says.FindStringSubmatchIndex(detail); m != nil {
@@ -26,34 +26,33 @@ func inPlainWords(detail string) string {
 	return detail
 }
 
-// quota is how the API server says that a ResourceQuota is used up.
+// quota matches the API server's error for a used-up ResourceQuota.
 var quota = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
 
-// QuotaWords returns a refusal of a quota in our words, and leaves everything else that admission says as it is: the
-// words of policies are for the user.
+// QuotaWords returns a quota's error in our words, and other admission errors unchanged: policies' messages are written
+// for users.
 func QuotaWords(words string) string {
 	return quota.ReplaceAllString(words, "the quota $1 has no room for $2: $3 is used, and $4 is the limit")
 }
 
-// saying is one message of Kubernetes, whole, and what we say. Words hold its groups as $1.
+// saying matches a whole message of Kubernetes and has our words for it, with its groups as $1.
 type saying struct {
 	says  *regexp.Regexp
 	words string
 }
 
-// ofSchema matches a message of the validation against a schema, which begins with the path: spec.n in body should be
-// ….
+// ofSchema matches a message of schema validation, which begins with the path: spec.n in body should be ….
 func ofSchema(says, words string) saying {
 	return saying{regexp.MustCompile(`(?s)^.* in body ` + says + `$`), words}
 }
 
-// ofName matches a message about the characters of a name, whatever examples and regular expression follow it and
-// whichever part of a label's key it names in front.
+// ofName matches a message about the characters of a name, with any following examples and regular expression, and any
+// preceding part of a label's key.
 func ofName(says, words string) saying {
 	return saying{regexp.MustCompile(`(?s)^(?:(?:name|prefix) part )?(?:a |an )?` + says + `(?: \((?:e\.g\.|regex) .*)?$`), words}
 }
 
-// whole matches a message that is nothing but says.
+// whole matches exactly the message says.
 func whole(says, words string) saying { return saying{regexp.MustCompile(`(?s)^` + says + `$`), words} }
 
 var (
@@ -169,10 +168,10 @@ var sayings = []saying{
 	whole(`failed rule: (.+)`, "breaks the rule $1"),
 }
 
-// Unchecked is said of an object with errors for which the API server left out the rules of its kind.
+// Unchecked is the message for an object with errors for which the API server skipped the rules of its kind.
 const Unchecked = "more may be wrong: some rules are checked once the rest is right"
 
-// types are what we call the types and formats of a schema.
+// types are our names of a schema's types and formats.
 var types = map[string]string{
 	"string": "text", "integer": "a whole number", "int32": "a whole number", "int64": "a whole number", "number": "a number", "float": "a number",
 	"double": "a number", "boolean": "true or false", "array": "a list", "object": "an object with fields", "null": "empty",
@@ -181,7 +180,7 @@ var types = map[string]string{
 	"cidr": "an address range, such as 10.0.0.0/16", "uuid": "a UUID",
 }
 
-// wanted says which type a value must be of; several are separated by commas.
+// wanted returns which type a value must have; several are separated by commas.
 func wanted(list string) string {
 	var all []string
 	for t := range strings.SplitSeq(list, ",") {
@@ -193,10 +192,10 @@ func wanted(list string) string {
 	return "must be " + strings.Join(all, " or ")
 }
 
-// plain are the types of values that are text in quotes.
+// plain are the types whose values are strings when quoted.
 var plain = []string{"number", "integer", "boolean"}
 
-// quoted returns the advice to put a value of the type is in quotes, where texts are among those that are wanted.
+// quoted returns the advice to quote a value of the type is, if strings are allowed.
 func quoted(list, is string) string {
 	if slices.Contains(strings.Split(list, ","), "string") && slices.Contains(plain, is) {
 		return ": put it in quotes"
@@ -204,7 +203,7 @@ func quoted(list, is string) string {
 	return ""
 }
 
-// forms say what a value looks like that matches a pattern of our schemas.
+// forms describe the values that match the patterns of our schemas.
 var forms = map[string]string{
 	`^(/dev/)?[a-z]+[0-9]*$`:                                    "use the name of a device, such as /dev/sdf or xvda",
 	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                           "use lower-case letters, digits and hyphens; " + ends,
@@ -243,7 +242,7 @@ var forms = map[string]string{
 	`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`: "use a number, with a unit if you like: 500m or 2 of CPU, 256Mi or 1Gi of memory",
 }
 
-// formOf says what a value must look like to match a pattern.
+// formOf describes the values that match a pattern.
 func formOf(pattern string) string {
 	if words, ok := forms[pattern]; ok {
 		return words

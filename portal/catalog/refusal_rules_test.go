@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// Of rules: what the API server says when it cannot check one, as its source has it.
+// The API server's messages about rules that it could not check, from its source.
 func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 	for message, want := range map[string]string{
 		"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation":                                  Unchecked,
@@ -27,7 +27,7 @@ func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 		"spec.cpu in body must be of type integer,string: \"number\"": "must be a whole number or text: put it in quotes",
 		"spec.image in body must be of type string: \"boolean\"":      "must be text: put it in quotes",
 		"spec.image in body must be of type string: \"array\"":        "must be text",
-		"use lower-case letters, digits, dots and hyphens":            "use lower-case letters, digits, dots and hyphens", // of our own rules, as they are
+		"use lower-case letters, digits, dots and hyphens":            "use lower-case letters, digits, dots and hyphens", // of our own rules
 	} {
 		if got := inPlainWords(message); got != want {
 			t.Errorf("%q becomes %q, want %q", message, got, want)
@@ -45,8 +45,8 @@ func TestAQuotaThatIsUsedUpIsSaidPlainly(t *testing.T) {
 	}
 }
 
-// Every pattern of our schemas says what is wanted: nobody reads regular expressions. What our rules say stays as it
-// is.
+// Every pattern of our schemas has a description, because nobody reads regular expressions. Messages of our rules stay
+// unchanged.
 func TestOurSchemasSpeakOurWords(t *testing.T) {
 	all, err := crd.All()
 	if err != nil {

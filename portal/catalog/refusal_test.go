@@ -20,11 +20,11 @@ import (
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// raw is the language of Kubernetes and of JSON schemas, which means nothing to who fills in a form.
+// raw matches the terms of Kubernetes and of JSON schemas, which mean nothing to users of a form.
 var raw = regexp.MustCompile(`in body|RFC|DNS-1|regex|alphanumeric|inclusive|chars|schema\b.*(Of)|\bitems?\b|propert|must consist|FieldValue|be of type|non-empty|generateName|cost budget`)
 
-// The messages of a validation against a schema, as the API server's source has them: the name of the constant, what it
-// is about, and what we say.
+// The messages of schema validation, from the API server's source: the name of the constant, its arguments, and our
+// words.
 var ofSource = map[string]struct {
 	args []any
 	want string
@@ -78,8 +78,8 @@ var ofSource = map[string]struct {
 	"decimalIntegerErrMsg":             {nil, "must be a whole number"},
 }
 
-// TestEveryMessageOfTheValidationHasOurWords reads the constants from the source of the modules that are built in: one
-// that comes with an update has no words here, and fails.
+// TestEveryMessageOfTheValidationHasOurWords reads the constants from the source of the compiled-in modules, so that a
+// new one after an update fails.
 func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 	seen := map[string]bool{}
 	for pkg, names := range map[string]string{
@@ -91,7 +91,7 @@ func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 		wanted := regexp.MustCompile(names)
 		found := 0
 		for name, message := range constants(t, pkg) {
-			if !wanted.MatchString(name) || !strings.ContainsAny(message, " ") || strings.HasSuffix(name, "NoIn") { // the API server says in what: in body
+			if !wanted.MatchString(name) || !strings.ContainsAny(message, " ") || strings.HasSuffix(name, "NoIn") { // always: in body
 				continue
 			}
 			found++
@@ -156,7 +156,7 @@ func constants(t *testing.T, pkg string) map[string]string {
 	return all
 }
 
-// TestTheComplaintsOfKubernetesAreInOurWords provokes each complaint of the functions that check names and metadata.
+// TestTheComplaintsOfKubernetesAreInOurWords provokes each error of the functions that check names and metadata.
 func TestTheComplaintsOfKubernetesAreInOurWords(t *testing.T) {
 	long := strings.Repeat("a", 300)
 	var all []string

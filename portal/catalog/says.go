@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Clause is a part of the sentence that says what an object is: the first of its phrases that holds.
+// Clause is a part of the sentence that describes an object: the first of its phrases that holds.
 type Clause []Phrase
 
-// Phrase is some words, with {field} for what fields of spec have. It holds if its conditions do, and the fields in it
-// are set.
+// Phrase is a text with {field} for the values of fields of spec. It holds if its conditions do, and its fields are
+// set.
 type Phrase struct {
 	When []Test
 	Text string
 }
 
-// Test is a condition on a field of spec: that it is set, that it is not, or that it has a value.
+// Test is a condition on a field of spec: it is set, it is not set, or it has a value.
 type Test struct {
 	Field, Value string
 	Not          bool
 }
 
-// says reads clauses that bars separate, of phrases that slashes between spaces separate: conditions?words. Conditions
+// says parses clauses separated by bars, of phrases separated by slashes between spaces: conditions?words. Conditions
 // are field, !field or field=value, joined by &.
 func says(annotation string) []Clause {
 	var all []Clause
@@ -57,7 +57,7 @@ func phraseOf(text string) Phrase {
 
 var inserted = regexp.MustCompile(`\{([^}]*)\}`)
 
-// Fields returns the names of the fields that the phrase tells of.
+// Fields returns the names of the fields that the phrase uses.
 func (p Phrase) Fields() []string {
 	var all []string
 	for _, m := range inserted.FindAllStringSubmatch(p.Text, -1) {
@@ -69,8 +69,8 @@ func (p Phrase) Fields() []string {
 	return all
 }
 
-// Tells returns the names of the fields whose values the phrase tells: what is only looked at whether it is set has
-// more to tell.
+// Tells returns the names of the fields whose values are evident from the phrase: not those of which it only tests
+// whether they are set.
 func (p Phrase) Tells() []string {
 	var all []string
 	for _, m := range inserted.FindAllStringSubmatch(p.Text, -1) {
@@ -84,7 +84,7 @@ func (p Phrase) Tells() []string {
 	return all
 }
 
-// Words returns the phrase with the values of fields in it.
+// Words returns the phrase with the fields' values inserted.
 func (p Phrase) Words(value func(field string) string) string {
 	return inserted.ReplaceAllStringFunc(p.Text, func(m string) string { return value(m[1 : len(m)-1]) })
 }

@@ -14,22 +14,22 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// root is what the library calls the value that it looks at.
+// root is the library's name for the value that it validates.
 const root = "value"
 
-// shape is a schema taken apart: itself is checked by the library that the API server has for it, what is in it by
-// shapes of its own, so that the first faults can end the check.
+// shape is a schema split by level: the API server's validation library checks the value itself, and child shapes check
+// its content, so that the check can stop at the first errors.
 type shape struct {
 	itself   *validate.SchemaValidator
 	fields   map[string]*shape
-	others   *shape // of fields without a name; nil: there are none
+	others   *shape // of fields without a declared name; nil: there are none
 	items    *shape
-	keys     []string // that tell the items of a list apart
-	free     bool     // any fields may be in it
+	keys     []string // that identify a list's items
+	free     bool     // unknown fields are allowed
 	nullable bool
 }
 
-// shapeOf returns the shape of the users' part of the objects with the schema.
+// shapeOf returns the shape of the schema's fields that users write.
 func shapeOf(s *apiext.JSONSchemaProps) (*shape, error) {
 	of := s.Properties["spec"]
 	part := apiext.JSONSchemaProps{Type: "object", Properties: map[string]apiext.JSONSchemaProps{"spec": of}}
@@ -63,7 +63,7 @@ func newShape(s *apiext.JSONSchemaProps) (_ *shape, err error) {
 	return out, err
 }
 
-// validatorOf returns what checks a value by its schema, but not what is in it.
+// validatorOf returns a validator of a value by its schema, without its content.
 func validatorOf(s *apiext.JSONSchemaProps) (*validate.SchemaValidator, error) {
 	own := *s
 	own.Properties, own.AdditionalProperties, own.Items, own.Default, own.XValidations = nil, nil, nil, nil, nil
@@ -85,7 +85,7 @@ func validatorOf(s *apiext.JSONSchemaProps) (*validate.SchemaValidator, error) {
 	return validate.NewSchemaValidator(of, nil, root, strfmt.Default), nil
 }
 
-// of returns the shape of a field, nil if there is none of the name.
+// of returns the shape of a field, nil if there is no such field.
 func (s *shape) of(name string) *shape {
 	if of, ok := s.fields[name]; ok {
 		return of
@@ -104,7 +104,7 @@ func (s *shape) at(path *fieldpath.Path, name string) *fieldpath.Path {
 	return path.Child(name)
 }
 
-// faults returns what is wrong with a value by itself, and whether what is in it is worth a look.
+// faults returns the errors of a value itself, and whether its content must be checked.
 func (s *shape) faults(path *fieldpath.Path, value any) (all fieldpath.ErrorList, deeper bool) {
 	deeper = true
 	for _, err := range s.itself.Validate(value).Errors {
@@ -125,7 +125,7 @@ func (s *shape) faults(path *fieldpath.Path, value any) (all fieldpath.ErrorList
 	return all, deeper
 }
 
-// faultOf returns an error of the library as the API server does.
+// faultOf converts an error of the library as the API server does.
 func faultOf(at *fieldpath.Path, err *openapierrors.Validation) *fieldpath.Error {
 	number := func(v any) int {
 		n, ok := v.(int64)

@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// EffectOn returns how a deletion keeps the data of obj from loss, with the name of the final snapshot if one is taken.
-// Before the operator has said which identifier the database has in RDS, it says how the name is made.
+// EffectOn returns how a deletion protects the data of obj from loss, with the name of the final snapshot if there is
+// one. Until the operator has reported the database's identifier in RDS, it describes how the name is formed.
 func (k Kind) EffectOn(obj *unstructured.Unstructured) string {
 	if !k.Has("finalSnapshotIdentifier") {
 		return k.Deletion.Effect

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// Whoever deletes a database reads the name under which its data can be found afterwards.
+// The name of the final snapshot is shown before the database is deleted.
 func TestTheFinalSnapshotIsNamedBefore(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	for name, row := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	yamltree "go.yaml.in/yaml/v3"
 )
 
-// HasComments reports whether YAML has comments, which objects do not keep. Of what is no YAML it says no.
+// HasComments reports whether YAML has comments, which objects do not keep; false for invalid YAML.
 func HasComments(b []byte) bool {
 	var tree yamltree.Node
 	return yamltree.Unmarshal(b, &tree) == nil && commented(&tree, 0)
@@ -33,12 +33,12 @@ func commented(n *yamltree.Node, depth int) bool {
 	return false
 }
 
-// afterMark finds what stands where YAML wants a space: after the colon of a key or the hyphen of an entry.
+// afterMark matches a character where YAML requires a space: after the colon of a key or the hyphen of an entry.
 var afterMark = regexp.MustCompile(`^\s*(?:- )*(?:-|[\w./"'-]+:)(\S)`)
 
-// misspaced returns a sentence about the first line that is laid out with a character that looks like a space and is
-// none to YAML, or nil. Most of these come from editors and copied pages. It is asked about texts that are wrong only:
-// within a text of several lines such characters are fine.
+// misspaced returns an error, as a sentence, about the first line that is indented or separated with a character that
+// looks like a space and is none to YAML, or nil. Most of these come from editors and copied pages. It is for invalid
+// texts only: within a multi-line string such characters are fine.
 func misspaced(b []byte) error {
 	n := 0
 	for line := range bytes.Lines(b) {
@@ -83,8 +83,8 @@ func character(s string) string {
 	return "a no-break space (U+00A0)"
 }
 
-// foreignKey reports whether a key at any depth begins with a character that looks like a space: so YAML reads a line
-// that is indented with it.
+// foreignKey reports whether a key at any depth begins with a character that looks like a space: YAML parses a line
+// that is indented with it so.
 func foreignKey(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -13,8 +13,8 @@ import (
 // written are the parts of metadata that users write and Clean keeps.
 var written = []string{"name", "namespace", "labels", "annotations"}
 
-// Surplus complains about the fields of obj that Clean leaves out silently: status, and what metadata has besides what
-// users write. Empty fields pass, because programs send them along.
+// Surplus returns errors for the fields of obj that Clean drops silently: status, and the fields of metadata that users
+// do not write. Empty fields pass, because programs send them.
 func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	var out FieldErrors
 	metadata, _ := obj.Object["metadata"].(map[string]any)
@@ -29,7 +29,7 @@ func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	return out
 }
 
-// Untaken returns the paths of what Clean leaves out of obj, in order, without empty parts.
+// Untaken returns the paths of the fields that Clean drops from obj, sorted, without empty ones.
 func Untaken(obj *unstructured.Unstructured) []string {
 	var out []string
 	for _, e := range Surplus(obj) {
@@ -44,8 +44,8 @@ func Untaken(obj *unstructured.Unstructured) []string {
 	return out
 }
 
-// Unknown complains about the fields of metadata that users cannot mean: those that do not exist, and generateName.
-// Others that Clean leaves out pass, because whoever replaces an object sends what they read of it.
+// Unknown returns errors for fields of metadata that do not exist, and for generateName. Others that Clean drops pass,
+// because clients replace an object with what they read.
 func Unknown(obj *unstructured.Unstructured) FieldErrors {
 	var out FieldErrors
 	metadata, _ := obj.Object["metadata"].(map[string]any)
@@ -67,8 +67,8 @@ func whySurplus(key string) string {
 	return noField
 }
 
-// misspelt names a field of metadata that Kubernetes does not know, "" if there is none. Other fields that Clean leaves
-// out pass: YAML is pasted from kubectl get.
+// misspelt returns a field of metadata that Kubernetes does not have, "" if there is none. Other fields that Clean
+// drops pass, because users paste the output of kubectl get.
 func misspelt(obj *unstructured.Unstructured) string {
 	metadata, _ := obj.Object["metadata"].(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(metadata)) {
@@ -81,7 +81,7 @@ func misspelt(obj *unstructured.Unstructured) string {
 
 // metadataFields returns the names of the fields that metadata can have.
 func metadataFields() []string {
-	names := []string{"selfLink"} // still sent by old servers
+	names := []string{"selfLink"} // old servers still send it
 	for f := range reflect.TypeFor[metav1.ObjectMeta]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)

@@ -2,7 +2,7 @@ package catalog
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// TextAt returns the text at a path of obj, "" if there is none.
+// TextAt returns the string at a path of obj, "" if there is none.
 func TextAt(obj *unstructured.Unstructured, path ...string) string {
 	s, _, _ := unstructured.NestedString(obj.Object, path...)
 	return s

@@ -9,13 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Difference is a part of an object that is not the same in three versions of it: the one that two people began with,
-// and what each of them made of it. nil is absent. A list is one part, but for those whose elements the schema tells
-// apart, by keys or as those of a set: of these each element is a part of its own, and what is in it, if all three
-// versions have it.
+// Difference is a part of an object that differs between its three versions: the base, and the results of two users'
+// edits. nil is absent. A list is one part, unless the schema identifies its elements by keys or as a set: then each
+// element is a part, and so is its content if all three versions have it.
 type Difference struct {
-	// Path is from the root, e.g. metadata, labels, team. The step to an element of a list is its key, e.g.
-	// [LOG_LEVEL].
+	// Path is from the root, e.g. metadata, labels, team. The step of a list's element is its key, e.g. [LOG_LEVEL].
 	Path               []string
 	Base, Theirs, Mine any
 }
@@ -30,10 +28,10 @@ func (d Difference) Pointer() string {
 	return b.String()
 }
 
-// At returns the path as people write it: spec.bindings[S3Bucket/files].prefix.
+// At returns the path as users write it: spec.bindings[S3Bucket/files].prefix.
 func (d Difference) At() string { return joined(d.Path) }
 
-// PointerAt returns what At does of a JSON pointer.
+// PointerAt returns the path of a JSON pointer in the format of At.
 func PointerAt(pointer string) string {
 	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range steps {
@@ -42,34 +40,34 @@ func PointerAt(pointer string) string {
 	return joined(steps)
 }
 
-// joined writes the steps of a path with dots, but for the keys of elements.
+// joined joins the steps of a path with dots, except before keys of elements.
 func joined(steps []string) string {
 	return strings.ReplaceAll(strings.Join(steps, "."), ".[", "[")
 }
 
-// ChangedByThem reports whether theirs is another value than the one begun with.
+// ChangedByThem reports whether theirs differs from the base.
 func (d Difference) ChangedByThem() bool { return !reflect.DeepEqual(d.Base, d.Theirs) }
 
-// ChangedByMe reports whether mine is another value than the one begun with.
+// ChangedByMe reports whether mine differs from the base.
 func (d Difference) ChangedByMe() bool { return !reflect.DeepEqual(d.Base, d.Mine) }
 
-// Overlaps reports whether both changed it, and not alike: somebody has to choose.
+// Overlaps reports whether both sides changed it differently: a user must choose.
 func (d Difference) Overlaps() bool {
 	return d.ChangedByThem() && d.ChangedByMe() && !reflect.DeepEqual(d.Theirs, d.Mine)
 }
 
-// Differences compares what users write (see Clean) in three versions of an object of a kind that nothing is known of.
+// Differences compares the fields that users write (see Clean) in three versions of an object of an unknown kind.
 func Differences(base, theirs, mine *unstructured.Unstructured) []Difference {
 	return Kind{}.Differences(base, theirs, mine)
 }
 
-// Differences compares what users write (see Clean) in three versions of an object, names apart.
+// Differences compares the fields that users write (see Clean) in three versions of an object, without its name.
 func (k Kind) Differences(base, theirs, mine *unstructured.Unstructured) []Difference {
 	all, _ := k.differences(withoutNulls(base), withoutNulls(theirs), withoutNulls(mine))
 	return all
 }
 
-// withoutNulls returns what Clean leaves of obj, without fields that are null: for Kubernetes they are absent.
+// withoutNulls returns Clean's copy of obj without null fields, which are absent for Kubernetes.
 func withoutNulls(obj *unstructured.Unstructured) map[string]any {
 	clean := Clean(obj).Object
 	dropNulls(clean)
@@ -90,7 +88,7 @@ func dropNulls(v any) {
 	}
 }
 
-// differences compares three versions, in which it lays the lists out by key.
+// differences compares three versions, and converts their lists by key.
 func (k Kind) differences(base, theirs, mine map[string]any) ([]Difference, keyed) {
 	lists := keyed{}
 	if specs, ok := (versions{base["spec"], theirs["spec"], mine["spec"]}).maps(); ok {
@@ -128,20 +126,20 @@ func (k keyed) differ(all []Difference, path []string, base, theirs, mine any) [
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		all = k.differ(all, append(path, key), b[key], t[key], m[key])
 	}
-	if len(all) == before { // one is empty, where another is not there
+	if len(all) == before { // one is empty, another absent
 		all = append(all, d)
 	}
 	return all
 }
 
-// whole reports whether the difference is of a list's element that somebody added or took away: it would be none
-// without its keys.
+// whole reports whether the difference is an element that somebody added to or removed from a keyed list: without its
+// keys there would be no element.
 func (k keyed) whole(d Difference) bool {
 	_, element := k[strings.Join(d.Path[:len(d.Path)-1], ".")]
 	return element && (d.Base == nil || d.Theirs == nil || d.Mine == nil)
 }
 
-// asMap takes what is absent for an empty map.
+// asMap treats an absent value as an empty map.
 func asMap(v any) (map[string]any, bool) {
 	if v == nil {
 		return nil, true
@@ -150,7 +148,7 @@ func asMap(v any) (map[string]any, bool) {
 	return m, ok
 }
 
-// Merge returns mine with their changes. Where both sides changed the same, choose returns the value to take.
+// Merge returns mine with their changes. For a conflict, choose returns the value to take.
 func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (*unstructured.Unstructured, error) {
 	out, their := &unstructured.Unstructured{Object: withoutNulls(mine)}, withoutNulls(theirs)
 	all, lists := k.differences(withoutNulls(base), their, out.Object)
@@ -176,7 +174,7 @@ func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(D
 	return out, nil
 }
 
-// remove takes the value at path away, and the maps that are empty without it unless theirs has them.
+// remove removes the value at path, and the maps that become empty unless theirs has them.
 func remove(object, theirs map[string]any, path []string) {
 	for len(path) > 0 {
 		unstructured.RemoveNestedField(object, path...)

@@ -19,7 +19,7 @@ func version(t *testing.T, text string) *unstructured.Unstructured {
 	return obj
 }
 
-// TestMergeKeepsWhatBothChanged: + stands before what somebody has to choose.
+// TestMergeKeepsWhatBothChanged: + marks a conflict.
 func TestMergeKeepsWhatBothChanged(t *testing.T) {
 	for _, c := range []struct {
 		name, base, theirs, mine string

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Unit is what a number counts, "" for what is only a number.
+// Unit is the unit of a number, "" if it has none.
 type Unit string
 
-// The units that fields of our kinds have.
+// The units of our kinds' fields.
 const (
 	Seconds  Unit = "seconds"
 	Days     Unit = "days"
@@ -18,14 +18,14 @@ const (
 	MiBs     Unit = "MiB/s"
 	Bytes    Unit = "bytes"
 	Percent  Unit = "%"
-	Cores    Unit = "cores"  // a quantity of Kubernetes
-	Capacity Unit = "memory" // a quantity of Kubernetes, in bytes
+	Cores    Unit = "cores"  // a Kubernetes quantity
+	Capacity Unit = "memory" // a Kubernetes quantity, in bytes
 )
 
-// quantity is the format of what counts as Kubernetes does.
+// quantity is the format of Kubernetes quantities.
 const quantity = "quantity"
 
-// unitOf reads what a field counts from its name and its description.
+// unitOf derives a field's unit from its name and its description.
 func unitOf(f Field) Unit {
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(f.Help), w) })
@@ -53,7 +53,7 @@ func unitOf(f Field) Unit {
 	return ""
 }
 
-// worth is how many of a unit those words stand for, all in lower case.
+// worth is the size of unit names, all in lower case, in each unit.
 var worth = map[Unit]map[string]int64{
 	Seconds: {"s": 1, "sec": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "minute": 60, "minutes": 60, "h": 3600, "hour": 3600, "hours": 3600, "d": 86400, "day": 86400, "days": 86400},
 	Days:    {"d": 1, "day": 1, "days": 1, "w": 7, "week": 7, "weeks": 7, "year": 365, "years": 365},
@@ -63,7 +63,7 @@ var worth = map[Unit]map[string]int64{
 	Percent: {"%": 1, "percent": 1},
 }
 
-// Example returns how a value may be written, for a hint, or "" for what has no unit.
+// Example returns an example value for a hint, or "" without a unit.
 func (u Unit) Example() string {
 	return map[Unit]string{
 		Seconds: "45, 45s, 5m or 2h", Days: "30 or 2 weeks", GiB: "20, 20 GiB or 1 TiB", MiBs: "250", Bytes: "262144 or 256 KiB",
@@ -71,7 +71,7 @@ func (u Unit) Example() string {
 	}[u]
 }
 
-// wants says what is to be entered.
+// wants returns what must be entered.
 func (u Unit) wants() string {
 	if u == "" {
 		return "must be a whole number, such as 30"
@@ -88,7 +88,7 @@ func (u Unit) Suggestions() []string {
 
 var amount = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z%/]+)$`)
 
-// count makes 5m of seconds 300. Text without a unit, or with one that u does not know, stays as it is.
+// count converts 5m of seconds to 300. Text without a unit, or with an unknown one, stays unchanged.
 func (u Unit) count(text string) string {
 	m := amount.FindStringSubmatch(text)
 	if m == nil {
@@ -107,6 +107,6 @@ func (u Unit) count(text string) string {
 
 var loose = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTPE]i|[mkMGTPE])B?\s*$`)
 
-// spelling writes a quantity as Kubernetes does: 20 GiB becomes 20Gi. Any other text stays as it is, for the API server
-// to refuse with a message at the field.
+// spelling writes a quantity as Kubernetes does: 20 GiB becomes 20Gi. Any other text stays unchanged, and the API
+// server refuses it with a message at the field.
 func spelling(text string) string { return loose.ReplaceAllString(text, "$1$2") }

@@ -50,7 +50,7 @@ func TestQuantitiesKeepTheSpellingOfKubernetes(t *testing.T) {
 	}
 }
 
-// TestEveryCountHasItsUnit: a number whose description tells of a unit has it.
+// TestEveryCountHasItsUnit: a number whose description names a unit has it.
 func TestEveryCountHasItsUnit(t *testing.T) {
 	kinds, err := Load(crd.Files)
 	if err != nil {
@@ -75,7 +75,7 @@ func TestEveryCountHasItsUnit(t *testing.T) {
 	}
 }
 
-// TestConditionsFollowTheRules: what the API server lets stand together only under conditions has them in the form.
+// TestConditionsFollowTheRules: the API server's conditional rules have conditions in the form.
 func TestConditionsFollowTheRules(t *testing.T) {
 	kinds, err := Load(crd.Files)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// storedText draws a text as others may have stored it: of any spelling, empty, with line ends of every kind.
+// storedText draws a string as other clients may have stored it: any spelling, empty, with any line ends.
 func storedText(t *rapid.T, name string) string {
 	return rapid.StringMatching("[ -~é\t\r\n]{0,12}").Draw(t, name)
 }
 
-// stored draws a value as the API server may hold it, nil for absent: not only what a form would make.
+// stored draws a value as the API server can store it, nil for absent: not only what a form would produce.
 func stored(t *rapid.T, f Field) any {
 	if rapid.IntRange(0, 2).Draw(t, "absent "+f.Path) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func storedOf(t *rapid.T, k Kind) *unstructured.Unstructured {
 	return obj
 }
 
-// TestWhatNobodyTouchesStays: of every kind, whatever the object holds.
+// TestWhatNobodyTouchesStays: for every kind and any object.
 func TestWhatNobodyTouchesStays(t *testing.T) {
 	for _, k := range load(t) {
 		t.Run(k.Name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWhatNobodyTouchesStays(t *testing.T) {
 	}
 }
 
-// TestOneChangeChangesOneField: everything around it stays as it was.
+// TestOneChangeChangesOneField: everything else stays unchanged.
 func TestOneChangeChangesOneField(t *testing.T) {
 	for _, k := range load(t) {
 		t.Run(k.Name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestOneChangeChangesOneField(t *testing.T) {
 	}
 }
 
-// anyChange draws an input for a single value, and what is entered there.
+// anyChange draws an input of a single value, and a new value.
 func anyChange(t *rapid.T, k Kind, form url.Values) (name, entered string, value any) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(form)) {
@@ -141,7 +141,7 @@ func anyChange(t *rapid.T, k Kind, form url.Values) (name, entered string, value
 	}
 }
 
-// put sets the value at a path whose maps and rows are all there.
+// put sets the value at a path; all its maps and rows must exist.
 func put(at any, steps []string, value any) {
 	if i, ok := rowIndex(steps[0]); ok {
 		if list := at.([]any); len(steps) > 1 {
@@ -175,7 +175,7 @@ func TestBoxesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestValuesInRowsAreExact: a line of a text field would lose breaks, and space around.
+// TestValuesInRowsAreExact: a line of a text field would lose line breaks and surrounding space.
 func TestValuesInRowsAreExact(t *testing.T) {
 	k := kindNamed(t, "WebApp")
 	form := url.Values{"spec.args": {""}, "spec.args[0]": {"-c"}, "spec.args[1]": {" echo a\r\necho b\r\n"}, "spec.args[2]": {""}, "spec.args[3]": {"x"}, "spec.args[3]._remove": {"on"}}

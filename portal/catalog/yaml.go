@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// ToYAML writes the object as a user would: without status and what the API server keeps for itself.
+// ToYAML returns the object as a user would write it: without status and the fields that the API server sets.
 func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
 	clean := Clean(obj)
 	b, err := yaml.Marshal(clean.Object)
@@ -24,13 +24,13 @@ func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
 	return b, nil
 }
 
-// ofMachines reports whether no user writes the annotation.
+// ofMachines reports whether the annotation is set by programs only.
 func ofMachines(key string) bool {
 	return key == "kubectl.kubernetes.io/last-applied-configuration" || v1alpha1.WrittenByAdmission(key)
 }
 
-// Clean returns a copy of obj with only what a user writes: names, labels, spec, and annotations except those of
-// machines.
+// Clean returns a copy of obj with only what users write: names, labels, spec, and annotations except those of
+// programs.
 func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(obj.GroupVersionKind())
@@ -50,7 +50,7 @@ func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	return out.DeepCopy()
 }
 
-// ParseYAML reads one object of the kind, in YAML or JSON. apiVersion and kind may be left out but must not name
+// ParseYAML reads one object of the kind, in YAML or JSON. apiVersion and kind can be left out but must not be those of
 // another kind. The error is a sentence for the user.
 func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 	if docs := bytes.Split(bytes.TrimPrefix(bytes.TrimSpace(b), []byte("---\n")), []byte("\n---\n")); len(docs) > 1 {
@@ -85,8 +85,7 @@ func (k Kind) fromValue(v any) (*unstructured.Unstructured, error) {
 	return obj, nil
 }
 
-// withoutNull removes the members of an object that are null, at any depth: for Kubernetes they are not there. Entries
-// of lists stay.
+// withoutNull removes null members of an object, at any depth: they are absent for Kubernetes. List entries stay.
 func withoutNull(m map[string]any) map[string]any {
 	maps.DeleteFunc(m, func(_ string, v any) bool { return v == nil })
 	for _, v := range m {
@@ -106,10 +105,10 @@ func dropNull(v any) {
 	}
 }
 
-// check fills in apiVersion and kind, and refuses another kind.
+// check sets apiVersion and kind, and refuses another kind.
 func (k Kind) check(m map[string]any) (*unstructured.Unstructured, error) {
 	wanted := map[string]string{"kind": k.Name, "apiVersion": k.Resource.GroupVersion().String()}
-	for key, is := range wanted { // each may be left out
+	for key, is := range wanted { // each can be left out
 		if m[key] == nil || m[key] == "" {
 			m[key] = is
 		}

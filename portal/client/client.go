@@ -47,33 +47,33 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Prefix is where the API lives on a server.
+// Prefix is the path of the API on a server.
 const Prefix = "/api/v1"
 
-// timeout bounds the wait for the head of an answer; streams and long lists go on after it.
+// timeout bounds the wait for the header of a response; streams and long lists continue after it.
 const timeout = time.Minute
 
 // Options of a client. Only Server is needed.
 type Options struct {
 	// Server is scheme and host of the portal, such as https://portal.example.com.
 	Server string
-	// Token gives the bearer token for each request; nil sends none, which only the login settings can be read with.
+	// Token returns the bearer token for each request; nil sends none, which only reading the login settings allows.
 	Token func(ctx context.Context) (string, error)
-	// PlainHTTP allows http to other hosts than this one: tokens can be read on the way then.
+	// PlainHTTP allows http to hosts other than this one: tokens can then be read in transit.
 	PlainHTTP bool
 	UserAgent string
 	// Transport carries the requests; nil is Transport(nil).
 	Transport http.RoundTripper
-	// Clock waits between tries; nil is the real one.
+	// Clock waits between retries; nil is the real one.
 	Clock clock.Clock
 }
 
-// StaticToken returns a source of a token that does not change.
+// StaticToken returns a source of a fixed token.
 func StaticToken(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// Client talks to one server as one caller. It may be used at the same time by several.
+// Client sends requests to one server as one caller. It is safe for concurrent use.
 type Client struct {
 	base  string
 	opts  Options
@@ -81,7 +81,7 @@ type Client struct {
 	clock clock.Clock
 }
 
-// New checks the options; it sends nothing.
+// New checks the options; it sends no requests.
 func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.Server)
 	switch {
@@ -97,13 +97,13 @@ func New(o Options) (*Client, error) {
 	return &Client{
 		base: u.Scheme + "://" + u.Host + Prefix, opts: o, clock: o.Clock,
 		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // the API sends nobody elsewhere: a token goes to the server alone
+			return http.ErrUseLastResponse // the API does not redirect: a token is sent to the server only
 		}},
 	}, nil
 }
 
-// Transport returns the transport that a client uses by default: it follows HTTPS_PROXY and NO_PROXY, and waits 15 s
-// for a connection and a minute for an answer to begin. roots are the certificates to trust, nil those of the machine.
+// Transport returns a client's default transport: it follows HTTPS_PROXY and NO_PROXY, and waits 15 s for a connection
+// and a minute for a response to begin. roots are the trusted certificates, nil the system's.
 func Transport(roots *x509.CertPool) *http.Transport {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: timeout}
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
@@ -122,17 +122,17 @@ type Kind struct {
 	Name       string // such as S3Bucket
 	Plural     string // such as s3buckets, as in URLs
 	Namespaced bool
-	ReadOnly   bool // others keep such objects: they can be looked at only
+	ReadOnly   bool // such objects can only be read
 }
 
-// Objects are those of one kind, in one namespace if the kind has any. T is what they are read into.
+// Objects accesses one kind's objects, in one namespace if the kind is namespaced. They are decoded into T.
 type Objects[T any] struct {
 	client *Client
 	base   string
 }
 
-// Of returns access to the objects of a kind that is known only at run time. namespace is ignored for a kind without
-// namespaces.
+// Of returns access to the objects of a kind that is known only at run time. namespace is ignored for a cluster-scoped
+// kind.
 func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured] {
 	base := "/" + k.Plural
 	if k.Namespaced {
@@ -141,7 +141,7 @@ func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured]
 	return Objects[unstructured.Unstructured]{client: c, base: base}
 }
 
-// Page is a part of a list.
+// Page is one page of a list.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last one
@@ -150,7 +150,7 @@ type Page[T any] struct {
 	Forbidden []string `json:"forbidden,omitempty"`
 }
 
-// All reads every page: read is List with its parameters, but for the cursor.
+// All returns the objects of all pages: read is List with its parameters, except for the cursor.
 func All[T any](read func(cursor string) (*Page[T], error)) ([]T, error) {
 	var all []T
 	for cursor := ""; ; {
@@ -169,10 +169,10 @@ func All[T any](read func(cursor string) (*Page[T], error)) ([]T, error) {
 	}
 }
 
-// Result is an object with what was said about it.
+// Result is an object with the response's headers.
 type Result[T any] struct {
 	Object   T
 	ETag     string   // version of the object's spec, for IfMatch
-	Warnings []string // what Kubernetes warns of
+	Warnings []string // Kubernetes' warnings
 	Created  bool     // the object is new
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxProblem bounds what is read of an error.
+// maxProblem bounds the body of an error.
 const maxProblem = 1 << 20
 
 // APIError is an error of the API: a problem document (RFC 9457).
@@ -20,13 +20,13 @@ type APIError struct {
 	Status   int          `json:"status"`
 	Title    string       `json:"title"`
 	Detail   string       `json:"detail"`
-	Instance string       `json:"instance"` // names the request, as the portal's log does
+	Instance string       `json:"instance"` // the request's ID, as in the portal's log
 	Errors   []FieldError `json:"errors"`
 	// RetryAfter is how long the portal asks to wait; 0 if it does not.
 	RetryAfter time.Duration `json:"-"`
 }
 
-// FieldError is what is wrong at one place of a request.
+// FieldError is the error at one location of a request.
 type FieldError struct {
 	Location string `json:"location"` // such as body.spec.engine, or query.limit
 	Message  string `json:"message"`
@@ -45,7 +45,7 @@ func (p *APIError) Error() string {
 	return p.Detail
 }
 
-// UnreachableError says that a server gave no answer.
+// UnreachableError reports that a server did not respond.
 type UnreachableError struct {
 	Server string
 	Cause  error
@@ -63,7 +63,8 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// problemOf reads a bad answer and closes it. What is no problem document, such as a proxy's page, is not repeated.
+// problemOf returns the error of a response and closes it. A body that is no problem document, such as a proxy's page,
+// is not included.
 func problemOf(resp *http.Response) *APIError {
 	defer func() { _ = resp.Body.Close() }() // it was read, or failed
 	p := &APIError{}
@@ -81,8 +82,8 @@ func problemOf(resp *http.Response) *APIError {
 	return p
 }
 
-// retryAfter reads both forms of RFC 9110: seconds, and a date, as proxies send it. That is compared with the answer's
-// own date, for the clocks of two machines differ; every server that has a clock sends one.
+// retryAfter parses both forms of RFC 9110: seconds, and a date, as proxies send it. The date is compared with the
+// response's own Date header, because two machines' clocks differ; every server with a clock sends one.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if s, err := strconv.Atoi(text); err == nil {

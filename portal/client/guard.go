@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// silence is how long a body may bring nothing. A stream says every 15 s that it lives.
+// silence is how long a body can be silent. A stream sends a comment every 15 s.
 const silence = time.Minute
 
-// SilentError says that a server began to answer and then said nothing more.
+// SilentError reports that a server began a response and then stopped sending.
 type SilentError struct{ For time.Duration }
 
 func (e *SilentError) Error() string {
 	return fmt.Sprintf("it has said nothing for %s: the connection is dead, or a proxy holds the answer back", e.For)
 }
 
-// guarded is a body that must not be silent.
+// guarded is a body with a limit of silence.
 type guarded struct {
 	io.ReadCloser
 	dog   *time.Timer
@@ -33,7 +33,7 @@ func guard(ctx context.Context, body io.ReadCloser, stop context.CancelCauseFunc
 	}
 }
 
-// Read gives the reason for which the request was ended in place of the end of its context.
+// Read returns the reason why the request was ended instead of the context's error.
 func (g *guarded) Read(b []byte) (int, error) {
 	n, err := g.ReadCloser.Read(b)
 	g.dog.Reset(silence)

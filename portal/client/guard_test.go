@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// stuck is a server whose answers begin and then bring nothing more, until whoever asked gives up.
+// stuck is a server that begins a response and then sends nothing, until the client disconnects.
 type stuck struct{ begins string }
 
 func (s stuck) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/tmaxmax/go-sse"
 )
 
-// LogPart is what a followed log tells: lines, or why there are none yet, or why there will be no more.
+// LogPart is a part of a followed log: lines, or why there are none yet, or why it ended.
 type LogPart struct {
 	Lines   []string
 	Waiting string // there is no log yet, because of this
@@ -20,12 +20,12 @@ type LogPart struct {
 	Message string // End in words
 }
 
-// errBroken is the end of a connection that did not say that it is one.
+// errBroken means that the connection ended before the log did.
 var errBroken = fmt.Errorf("the connection ended in the middle: %w", io.ErrUnexpectedEOF)
 
-// FollowLogs tells the last lines of an application's log, then what is written, until ctx ends, the loop does, or the
-// log. An error is the last element, an *APIError if there is no log to read; the stream is not mended, for lines would
-// be told twice.
+// FollowLogs yields the last lines of an application's log, then new ones, until ctx ends, the loop ends, or the log
+// does. An error is the last element, an *APIError if there is no log to read; the stream is not resumed, because lines
+// would be repeated.
 func (o Objects[T]) FollowLogs(ctx context.Context, name string, opts LogsOptions) iter.Seq2[LogPart, error] {
 	r := o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)+"/logs")
 	opts.fill(r)

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// tries of one request, when the portal asks to come back later.
+	// tries bounds the attempts of one request, when the portal asks to retry later.
 	tries = 5
-	// longestWait is the most that is waited for one try.
+	// longestWait bounds the wait before one retry.
 	longestWait = 30 * time.Second
-	// maxAnswer bounds an answer that is read at once: 500 objects of the largest kind are below it.
+	// maxAnswer bounds a response that is read at once: 500 objects of the largest kind are smaller.
 	maxAnswer = 64 << 20
 )
 
@@ -36,13 +36,14 @@ func (c *Client) request(method, path string) *request {
 	return &request{client: c, method: method, path: path, query: url.Values{}, header: http.Header{}}
 }
 
-// serversOwn is what the server writes into an object's metadata, and refuses from others.
+// serversOwn are the metadata fields that the server writes, and refuses from clients.
 var serversOwn = []string{
 	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 	"managedFields", "selfLink",
 }
 
-// send makes v the body; of an object, without what is the server's own, so that what was read can be sent back.
+// send encodes v as the body; for an object, without the server's own fields, so that an object that was read can be
+// sent back.
 func (r *request) send(contentType string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -65,7 +66,7 @@ func withoutServersOwn(object []byte) ([]byte, error) {
 	}
 	delete(top, "status")
 	if json.Unmarshal(top["metadata"], &metadata) != nil {
-		return json.Marshal(top) // the server says what is wrong with its metadata
+		return json.Marshal(top) // the server reports what is wrong with its metadata
 	}
 	for _, name := range serversOwn {
 		delete(metadata, name)
@@ -94,7 +95,7 @@ func addHeader[V wire](r *request, name string, v V) {
 	}
 }
 
-// texts returns a parameter's values as they are sent, nil for zero, which is not sent.
+// texts returns a parameter's values in the query, nil for zero, which is not sent.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -115,7 +116,7 @@ func texts(v any) []string {
 	return nil
 }
 
-// do reads a whole answer.
+// do reads a whole response.
 func do[A any](ctx context.Context, r *request) (*A, error) {
 	out := new(A)
 	if _, err := r.read(ctx, out); err != nil {
@@ -124,7 +125,7 @@ func do[A any](ctx context.Context, r *request) (*A, error) {
 	return out, nil
 }
 
-// doObject reads an object and what the headers say of it.
+// doObject decodes an object and the headers about it.
 func doObject[T any](ctx context.Context, r *request) (*Result[T], error) {
 	out := &Result[T]{}
 	head, err := r.read(ctx, &out.Object)
@@ -147,7 +148,7 @@ func warning(header string) string {
 	return header
 }
 
-// doText reads an answer of plain text.
+// doText reads a plain-text response.
 func doText(ctx context.Context, r *request) (string, error) {
 	resp, err := r.open(ctx)
 	if err != nil {
@@ -161,7 +162,7 @@ func doText(ctx context.Context, r *request) (string, error) {
 	return string(b), nil
 }
 
-// head is what stands before an answer's body.
+// head is the status and the header of a response.
 type head struct {
 	status int
 	header http.Header
@@ -184,8 +185,8 @@ func (r *request) read(ctx context.Context, into any) (*head, error) {
 	return &head{resp.StatusCode, resp.Header}, nil
 }
 
-// open sends the request, again as long as the portal asks for that, and gives a good answer back, to be closed, or a
-// *APIError.
+// open sends the request, retrying as long as the portal asks for that, and returns a successful response, which the
+// caller closes, or an *APIError.
 func (r *request) open(ctx context.Context) (*http.Response, error) {
 	for try := 1; ; try++ {
 		resp, err := r.once(ctx)

@@ -20,18 +20,18 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
+// reviewTimeout bounds one access review. The review outlives the request that started it, since others share it.
 const reviewTimeout = 5 * time.Second
 
-// access answers whether a caller can do something, by SubjectAccessReview with the portal's own ServiceAccount.
+// access checks what a caller can do, by SubjectAccessReview with the portal's own ServiceAccount.
 type access struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
 	cache   *accessCache
 	flights singleflight.Group
-	// worth says whether a right in the whole cluster is worth asking about: the answer is no where it is not. nil is
-	// always.
+	// worth reports whether a cluster-wide right is worth a review; if not, the decision is no. nil reviews every
+	// right.
 	worth func(context.Context, auth.Identity, Right) (bool, error)
-	// exists says whether there is such a namespace; nil is always.
+	// exists reports whether the namespace exists; nil means that every namespace does.
 	exists func(ctx context.Context, namespace string) (bool, error)
 }
 
@@ -39,7 +39,7 @@ func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock
 	return &access{reviews: reviews, cache: newAccessCache(accessEntries, c)}
 }
 
-// require returns a *ForbiddenError if id may not do act.
+// require returns a *ForbiddenError if id lacks the right act.
 func (a *access) require(ctx context.Context, id auth.Identity, act Right) error {
 	is, err := a.decide(ctx, id, act)
 	if err != nil {
@@ -51,15 +51,14 @@ func (a *access) require(ctx context.Context, id auth.Identity, act Right) error
 	return nil
 }
 
-// allowed reports whether id may do act.
+// allowed reports whether id has the right act.
 func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	is, err := a.decide(ctx, id, act)
 	return is.ok, err
 }
 
-// decide returns whether id may do act, by the last seconds' reviews or a new one. In a namespace that does not exist
-// callers may do what they may in all of them, and in one whose name none can have nothing: addresses with made-up
-// names cost no reviews.
+// decide returns whether id has the right act, from the cache or by a new review. For a namespace that does not exist
+// it checks the cluster-wide right, and for an invalid name it denies, so that URLs with made-up names cost no reviews.
 func (a *access) decide(ctx context.Context, id auth.Identity, act Right) (decision, error) {
 	if err := id.Check(); err != nil {
 		return decision{}, fmt.Errorf("refusing the caller: %w", err)
@@ -88,7 +87,7 @@ func (a *access) decide(ctx context.Context, id auth.Identity, act Right) (decis
 	return a.ask(ctx, id, act, key)
 }
 
-// there reports whether the namespace exists; "" is all of them.
+// there reports whether the namespace exists; true for "", which means all namespaces.
 func (a *access) there(ctx context.Context, namespace string) (bool, error) {
 	if namespace == "" || a.exists == nil {
 		return true, nil
@@ -96,16 +95,16 @@ func (a *access) there(ctx context.Context, namespace string) (bool, error) {
 	return a.exists(ctx, namespace)
 }
 
-// ask waits for a review. All who ask the same at once share one.
+// ask waits for a review. Concurrent callers with the same question share one.
 func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key question) (decision, error) {
 	if err := ctx.Err(); err != nil {
-		return decision{}, err // nobody waits for the answer
+		return decision{}, err // the caller has gone
 	}
 	ch := a.flights.DoChan(string(key[:]), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
 		if is, known := a.cache.get(key, act.namespace); known {
-			return is, nil // it came between the look at the answers and this flight
+			return is, nil // cached after the caller's own lookup
 		}
 		return a.review(detached, id, act, key)
 	})
@@ -141,8 +140,8 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 	return is, nil
 }
 
-// lately returns nil if id could do act within the last minute (emptyTTL), else what require returns. It is for lists
-// without objects.
+// lately returns nil if id had the right act within the last minute (emptyTTL), else the result of require. It is for
+// empty lists.
 func (a *access) lately(ctx context.Context, id auth.Identity, act Right) error {
 	if a.cache.granted(questionOf(id, act)) {
 		return nil
@@ -150,7 +149,7 @@ func (a *access) lately(ctx context.Context, id auth.Identity, act Right) error 
 	return a.require(ctx, id, act)
 }
 
-// forget drops the answer, so that the API server is asked the next time.
+// forget drops the cached decision, so that the next call sends a review.
 func (a *access) forget(id auth.Identity, act Right) { a.cache.remove(questionOf(id, act)) }
 
 // onBindings handles changes of RoleBindings and ClusterRoleBindings: cached rights to change objects in their
@@ -176,16 +175,16 @@ func (a *access) onBindings() toolscache.ResourceEventHandler {
 	}
 }
 
-// Can reports whether the caller can do verb on objects of the kind in namespace; "" means in every namespace, or for
-// a cluster-scoped kind the only scope there is.
+// Can reports whether the caller can do verb on objects of the kind in namespace; "" means every namespace, or is the
+// only value for a cluster-scoped kind.
 func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
 	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
-// RequireOne returns a *ForbiddenError unless the caller can do verb with one object; as for CanOne, a right to it
-// alone counts. It refuses a ref without the namespace that its kind needs, which would ask about every namespace, and
-// unasked one whose name no object can have: names become part of the path of a request. What is to be created may have
-// any name, for the API server's refusal says what is wrong with it.
+// RequireOne returns a *ForbiddenError unless the caller can do verb with one object; as for CanOne, a right to that
+// object alone is enough. It refuses a ref without the namespace that its kind needs, which would check all namespaces.
+// Except for create, it also refuses an invalid name without a review, because names become part of a request's path;
+// on create the API server's error explains what is wrong with the name.
 func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	if ref.Kind.Namespaced != (ref.Namespace != "") {
 		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
@@ -196,31 +195,32 @@ func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string,
 	return about(ref.Name, c.access.require(ctx, id, c.rightTo(ctx, id, verb, ref)))
 }
 
-// Require returns a *ForbiddenError unless the caller can do verb with objects of the kind in the namespace of ref. The
-// name, which may be empty, is for the log.
+// Require returns a *ForbiddenError unless the caller can do verb with objects of the kind in ref's namespace. The
+// name, which can be empty, is only for the log.
 func (c *Cluster) Require(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	return about(ref.Name, c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace)))
 }
 
-// rightTo returns the right by which the caller can do verb with one object, or that which is lacking.
+// rightTo returns the right that lets the caller do verb with one object, or the one that is missing.
 func (c *Cluster) rightTo(ctx context.Context, id auth.Identity, verb string, ref Ref) Right {
 	act := RightTo(verb, ref.Kind, ref.Namespace)
 	if ref.Kind.Namespaced || verb == "create" || ref.Name == "" {
 		return act
 	}
 	if ok, err := c.access.allowed(ctx, id, act); ok || err != nil {
-		return act // an error meets whoever asks for it
+		return act // the caller's own check reports the error
 	}
 	return act.to(ref.Name)
 }
 
-// CanOne reports whether the caller can do verb with one object. Rights to single objects count for kinds without
-// namespaces: members have them to their Team. Of others nobody is asked about each object of a list.
+// CanOne reports whether the caller can do verb with one object. Rights to single objects are checked for
+// cluster-scoped kinds only, where members have a right to their own Team: for other kinds this would be one review per
+// object of a list.
 func (c *Cluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref Ref) (bool, error) {
 	return c.access.allowed(ctx, id, c.rightTo(ctx, id, verb, ref))
 }
 
-// filter returns those for which ask says yes, in any order. It asks several at once.
+// filter returns the elements for which ask returns true, in any order. It calls ask concurrently.
 func filter[T any](ctx context.Context, all []T, ask func(context.Context, T) (bool, error)) ([]T, error) {
 	var mu sync.Mutex
 	var out []T
@@ -241,5 +241,5 @@ func filter[T any](ctx context.Context, all []T, ask func(context.Context, T) (b
 	return out, g.Wait()
 }
 
-// reviewsAtOnce bounds the access reviews that one request has under way.
+// reviewsAtOnce bounds the concurrent access reviews of one request.
 const reviewsAtOnce = 16

@@ -16,24 +16,23 @@ import (
 )
 
 const (
-	// accessTTL is how long a lost or gained right may take to be noticed.
+	// accessTTL is how long a decision is cached: a lost or gained right can go unnoticed for that long.
 	accessTTL = 10 * time.Second
-	// wideTTL is how long a right in the whole cluster may take to be noticed by whoever gained it: each page asks for
-	// several of them, and nearly everybody has none.
+	// wideTTL is how long the denial of a cluster-wide right is cached. It is longer because each page checks several
+	// such rights and few users have any.
 	wideTTL = 30 * time.Second
-	// emptyTTL is how long a caller who lost the right to list a kind may go on seeing its
-	// list on pages, as long as the namespace has no objects of the kind.
+	// emptyTTL is how long pages still show the empty list of a kind to a caller who lost the right to list it.
 	emptyTTL = time.Minute
-	// offerTTL is how long a right to change objects that was taken away may still be offered, where no RoleBinding or
-	// ClusterRoleBinding changed: the API server decides it itself.
+	// offerTTL is how long a right to change objects is cached while no RoleBinding or ClusterRoleBinding changes.
+	// Pages can offer the action for that long after the right is lost; the API server still refuses it.
 	offerTTL = 2 * time.Minute
-	// settling is how long after a change of a RoleBinding the API server may still answer by the one before.
+	// settling is how long after a change of a binding the API server can still decide by the earlier one.
 	settling = 2 * time.Second
-	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 150 bytes.
+	// accessEntries bounds the cached decisions: 500 users × 200 namespaces are 100,000 entries of about 150 bytes.
 	accessEntries = 100_000
 )
 
-// refusalTTL returns how long a right may take to be noticed by whoever gained it.
+// refusalTTL returns how long a denial is cached, and so how long a gained right can go unnoticed.
 func refusalTTL(act Right) time.Duration {
 	if act.namespace == "" && act.object == "" {
 		return wideTTL
@@ -41,11 +40,11 @@ func refusalTTL(act Right) time.Duration {
 	return accessTTL
 }
 
-// question is a digest of who wants to do what, so that answers take little room whatever was asked.
+// question is a digest of a caller and a right, so that cache keys have a fixed size.
 type question [sha256.Size]byte
 
-// questionOf returns the digest of whether id may do act. Each part goes in with its length: no two questions are
-// spelled alike.
+// questionOf returns the digest of id and act. Each part is preceded by its length, so that different questions never
+// have the same encoding.
 func questionOf(id auth.Identity, act Right) question {
 	h := sha256.New()
 	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, act.object, id.Username}
@@ -56,10 +55,10 @@ func questionOf(id auth.Identity, act Right) question {
 	return question(h.Sum(nil))
 }
 
-// changing are the verbs that change objects. The portal sends such requests in the caller's name.
+// changing are the verbs that change objects. The portal sends such requests as the caller.
 var changing = sets.New("create", "update", "patch", "delete")
 
-// grantTTL returns how long a right may take to be noticed by whoever lost it.
+// grantTTL returns how long a grant is cached, and so how long a lost right can go unnoticed.
 func grantTTL(act Right) time.Duration {
 	if act.group == v1alpha1.GroupVersion.Group && act.ofKind && changing.Has(act.verb) {
 		return offerTTL
@@ -67,8 +66,8 @@ func grantTTL(act Right) time.Duration {
 	return accessTTL
 }
 
-// accessCache remembers answers for offerTTL at most, in two generations: when the young one is old or full, the old
-// one goes with all that has expired. There are never more than limit.
+// accessCache caches decisions for offerTTL at most, in two generations: when the young one is old or full, it becomes
+// the old one, and the previous old one is dropped. It never holds more than limit decisions.
 type accessCache struct {
 	clock clock.PassiveClock
 	limit int
@@ -76,15 +75,15 @@ type accessCache struct {
 	mu         sync.Mutex
 	young, old map[question]verdict
 	born       time.Time // of the young generation
-	// changed says by namespace, "" for the whole cluster, when a binding changed. What was asked for until settling
-	// after that is no offer any more.
+	// changed is when a binding last changed, by namespace, "" for ClusterRoleBindings. Decisions requested until
+	// settling after that do not get offerTTL.
 	changed map[string]time.Time
 }
 
-// decision is whether somebody may do something.
+// decision is whether a caller has a right.
 type decision struct {
 	ok      bool
-	auditID string // of the access review that refused it, as the API server's audit log has it
+	auditID string // of the access review that denied it, as in the API server's audit log
 }
 
 type verdict struct {
@@ -92,14 +91,14 @@ type verdict struct {
 	asked, until time.Time
 }
 
-// isOffer reports whether the answer holds longer than others, as long as no binding changes.
+// isOffer reports whether the decision is cached for offerTTL, which a change of a binding shortens.
 func (v verdict) isOffer() bool { return v.ok && v.until.Sub(v.asked) == offerTTL }
 
 func newAccessCache(limit int, c clock.PassiveClock) *accessCache {
 	return &accessCache{clock: c, limit: limit, young: map[question]verdict{}, born: c.Now(), changed: map[string]time.Time{}}
 }
 
-// get returns the answer about a right in the namespace, "" for all of them.
+// get returns the cached decision about a right in the namespace, "" for all of them.
 func (a *accessCache) get(q question, namespace string) (is decision, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,13 +110,13 @@ func (a *accessCache) get(q question, namespace string) (is decision, known bool
 	return v.decision, known && now.Before(v.until)
 }
 
-// changedSince reports whether a binding changed so late that the answer to what was asked then may be one of before.
+// changedSince reports whether the decision requested at asked may be older than the last change of a binding.
 func (a *accessCache) changedSince(asked time.Time, namespace string) bool {
 	at, changed := a.changed[namespace]
 	return changed && !asked.After(at.Add(settling))
 }
 
-// granted reports whether the answer was yes within emptyTTL.
+// granted reports whether the right was granted within emptyTTL.
 func (a *accessCache) granted(q question) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,15 +132,15 @@ func (a *accessCache) find(q question) (v verdict, known bool) {
 	return v, known
 }
 
-// noteChange has offers in the namespace, or in all of them, last no longer than other answers, and so those of the
-// next moments.
+// noteChange shortens to accessTTL the decisions about the namespace, or with "" about all of them, that would last for
+// offerTTL and were requested before now or within settling from now.
 func (a *accessCache) noteChange(namespace string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.changed[namespace] = a.clock.Now()
 }
 
-// add remembers the answer to what was asked then, for so long.
+// add caches the decision that was requested at asked, for ttl.
 func (a *accessCache) add(q question, is decision, asked time.Time, ttl time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,7 +159,7 @@ func (a *accessCache) remove(q question) {
 	delete(a.old, q)
 }
 
-// reviewGroups returns the groups that the API server would see: what authentication adds included.
+// reviewGroups returns the groups that the API server would see, including those that authentication adds.
 func reviewGroups(id auth.Identity) []string {
 	groups := slices.Clone(id.Groups)
 	if ns, _, ok := auth.ServiceAccountName(id.Username); id.ServiceAccount && ok {

@@ -2,14 +2,14 @@ package cluster
 
 import "github.com/portico-platform/portico/portal/catalog"
 
-// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource. An
-// empty object means every one.
+// Right is something that a caller can be allowed to do. An empty namespace means all namespaces, or a cluster-scoped
+// resource; an empty object means all objects.
 type Right struct {
 	verb, group, resource, sub, namespace, object string
-	ofKind                                        bool // it is about objects of one of the platform's kinds
+	ofKind                                        bool // whether it is about objects of one of the platform's kinds
 }
 
-// What is asked about besides the platform's own kinds.
+// Rights to resources other than the platform's own kinds.
 var (
 	ListPods   = Right{verb: "list", resource: "pods"}
 	ListEvents = Right{verb: "list", resource: "events"}
@@ -37,13 +37,13 @@ func (r Right) In(namespace string) Right {
 	return r
 }
 
-// to returns the same right to one object.
+// to returns the same right restricted to one object.
 func (r Right) to(object string) Right {
 	r.object = object
 	return r
 }
 
-// name returns the resource as people write it: pods/log, pods.metrics.k8s.io.
+// name returns the resource as users write it: pods/log, pods.metrics.k8s.io.
 func (r Right) name() string {
 	if r.group == GetUsage.group {
 		return r.resource + "." + r.group

@@ -22,7 +22,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// judge answers access reviews, and remembers them.
+// judge answers access reviews and records them.
 type judge struct {
 	mu     sync.Mutex
 	asked  []authorizationv1.SubjectAccessReviewSpec
@@ -173,7 +173,7 @@ func TestAccessIsSharedByThoseWhoAskAtOnce(t *testing.T) {
 	cancel()
 	time.AfterFunc(50*time.Millisecond, func() { close(release) })
 	wg.Wait()
-	if n := j.count(); n > 2 { // a goroutine may come after the answer of the others was stored: then it is not asked at all
+	if n := j.count(); n > 2 { // a late goroutine finds the stored decision and sends none
 		t.Errorf("asked %d times", n)
 	}
 }
@@ -206,8 +206,8 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 	}
 }
 
-// TestRightsThatTellNothingAreAskedForSeldom: to change an object, which the API server decides itself, and to list a
-// kind of which there is nothing. A no is never kept that long, nor is a right to anything else.
+// TestRightsThatTellNothingAreAskedForSeldom: the rights to change an object, which the API server checks itself, and
+// to list a kind without objects are cached longer. Denials and all other rights are not.
 func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	c, j := overseen(t)
 	clock := clocktesting.NewFakePassiveClock(time.Now())
@@ -218,7 +218,7 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	for name, row := range map[string]struct {
 		ask func() error
 		yes bool
-		// short and long are how often it is asked once more after accessTTL and after emptyTTL.
+		// short and long are the numbers of further reviews after accessTTL and after emptyTTL.
 		short, long int
 	}{
 		"a button":                  {func() error { return c.access.require(t.Context(), dev, create) }, true, 0, 0},
@@ -245,7 +245,7 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 			}
 		}
 	}
-	clear(c.access.cache.young) // of the row that came last
+	clear(c.access.cache.young) // of the previous row
 	clear(c.access.cache.old)
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
 	if err := rows("sqsqueues"); err != nil {
@@ -259,8 +259,8 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	}
 }
 
-// TestOffersAreForgottenWhenBindingsChange, and so are those that are asked for in the moments in which the API server
-// may not know yet.
+// TestOffersAreForgottenWhenBindingsChange, including those requested shortly after the change, when the API server may
+// not know it yet.
 func TestOffersAreForgottenWhenBindingsChange(t *testing.T) {
 	j, a, clock := newJudge(t)
 	create := Right{verb: "create", group: "portico.dev", resource: "s3buckets", namespace: "payments", ofKind: true}
@@ -295,7 +295,7 @@ func TestOffersAreForgottenWhenBindingsChange(t *testing.T) {
 	}
 }
 
-// TestMadeUpNamespacesCostNoReviews, and are answered as those in which the caller can do nothing.
+// TestMadeUpNamespacesCostNoReviews, and have the same result as namespaces without rights.
 func TestMadeUpNamespacesCostNoReviews(t *testing.T) {
 	c, j := crowd(t, "list s3buckets payments")
 	k := bucketRef(t).Kind
@@ -319,7 +319,7 @@ func TestMadeUpNamespacesCostNoReviews(t *testing.T) {
 	}
 	wide, j := crowd(t, "list s3buckets")
 	wide.access.exists = wide.namespaceExists
-	for i := range 100 { // whoever may in the whole cluster hears nothing else of them
+	for i := range 100 { // a caller with the right in the whole cluster gets the same decision
 		if ok, err := wide.Can(t.Context(), dev, "list", k, fmt.Sprintf("made-up-%d", i)); !ok || err != nil {
 			t.Fatalf("%v, %v", ok, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// eventController is the index of the events that the portal wrote.
+// eventController is the cache index of the events that the portal wrote.
 const eventController = "reportingController"
 
 func indexControllers(obj client.Object) []string {
@@ -28,9 +28,9 @@ type Activity struct {
 	Narrow bool // the caller cannot list events everywhere: there may be more
 }
 
-// Activity returns what was done to objects of the namespace. The caller needs the right to list events there. "" is
-// every namespace in which the caller can list something, and events; what belongs to no namespace is told to those who
-// may list events in namespace default.
+// Activity returns what was done to objects of the namespace. The caller needs the right to list events there. With ""
+// it covers every namespace in which the caller can list events and at least one kind; activity on cluster-scoped
+// objects needs the right to list events in namespace default.
 func (c *Cluster) Activity(ctx context.Context, id auth.Identity, namespace string) (Activity, error) {
 	if namespace != "" {
 		if err := c.access.require(ctx, id, ListEvents.In(namespace)); err != nil {
@@ -51,7 +51,7 @@ func (c *Cluster) Activity(ctx context.Context, id auth.Identity, namespace stri
 	return Activity{Events: events, Narrow: true}, err
 }
 
-// activityAround returns what the caller can see who may not list events everywhere.
+// activityAround returns the activity that a caller without the right to list events everywhere can see.
 func (c *Cluster) activityAround(ctx context.Context, id auth.Identity) (all []*corev1.Event, err error) {
 	namespaces, err := c.Namespaces(ctx, id)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Cluster) activityAround(ctx context.Context, id auth.Identity) (all []*
 	return all, nil
 }
 
-// activityIn reads the cache without any check of access.
+// activityIn reads the cache without an access check.
 func (c *Cluster) activityIn(ctx context.Context, namespace string) ([]*corev1.Event, error) {
 	var list corev1.EventList
 	if err := c.cache.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{eventController: activity.Controller}); err != nil {

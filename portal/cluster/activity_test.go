@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// TestOnlyWhatWasDoneIsTold: no dry run, and nothing that was refused.
+// TestOnlyWhatWasDoneIsTold: dry runs and refused writes are not recorded.
 func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 	ref := bucketRef(t)
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}}}
@@ -59,7 +59,7 @@ func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 				}
 				versioning := "Enabled"
 				if len(s.seen) > 1 {
-					versioning = "Suspended" // since it was read
+					versioning = "Suspended" // since the caller read it
 				}
 				reply(w, step.answer, map[string]any{
 					"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1", "spec": map[string]any{"versioning": versioning},
@@ -91,7 +91,7 @@ func eventsTold(t *testing.T, client *fake.Clientset, r *activity.Recorder) (all
 	t.Helper()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	r.Run(ended, nil) // writes what is left
+	r.Run(ended, nil) // writes the pending events
 	list, err := client.EventsV1().Events("").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,10 +9,10 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// auditHeader is how the API server names a request in its own audit log, and tells so with each answer.
+// auditHeader is the response header in which the API server returns a request's ID in its audit log.
 const auditHeader = "Audit-Id"
 
-// sender is as whom a request goes to the API server.
+// sender is the identity with which a request goes to the API server.
 type sender int
 
 const (
@@ -20,14 +20,14 @@ const (
 	asCaller
 )
 
-// trail keeps by what the API server's audit log has the last request that was sent.
+// trail holds the audit ID of the last request that was sent.
 type trail struct {
 	mu   sync.Mutex
 	last string
 }
 
-// withTrail returns a context whose requests, as one of the two, leave a trail: those of contexts around it do not hear
-// of them.
+// withTrail returns a context whose requests with the given identity record their audit IDs in the returned trail, and
+// in no trail of a parent context.
 func withTrail(ctx context.Context, as sender) (context.Context, *trail) {
 	t := &trail{}
 	return context.WithValue(ctx, as, t), t
@@ -39,7 +39,7 @@ func (t *trail) auditID() string {
 	return t.last
 }
 
-// trailed notes for the trail of a request's context what the API server calls it.
+// trailed records a response's audit ID in the trail of the request's context.
 type trailed struct {
 	as   sender
 	next http.RoundTripper
@@ -60,7 +60,7 @@ func leavingTrail(as sender) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper { return trailed{as: as, next: next} }
 }
 
-// NoteDenied puts on the record of the request that it came to nothing for want of a right, if err says so.
+// NoteDenied records in the request's audit event that it was denied for a missing right, if err says so.
 func NoteDenied(ctx context.Context, err error) {
 	if forbidden, ok := errors.AsType[*ForbiddenError](err); ok {
 		auth.NoteDenied(ctx, auth.Denial{
@@ -76,8 +76,8 @@ func NoteDenied(ctx context.Context, err error) {
 	}
 }
 
-// NotingDenied returns allowed as a stream asks it again and again: that a right was lost is put on the record of its
-// request.
+// NotingDenied wraps a check that a stream repeats: when the right has been lost, it is recorded in the request's audit
+// event.
 func NotingDenied(allowed func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := allowed(ctx)
@@ -86,8 +86,8 @@ func NotingDenied(allowed func(context.Context) error) func(context.Context) err
 	}
 }
 
-// auditIDOf returns by what the API server's audit log has the request that decided: the last one as the caller, or the
-// access review that refused it.
+// auditIDOf returns the audit ID of the deciding request: the last one sent as the caller, or else the access review
+// that denied it.
 func auditIDOf(sent *trail, err error) string {
 	if id := sent.auditID(); id != "" {
 		return id

@@ -23,8 +23,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// logged runs do within a request; what comes back are the audit lines, as text of the fields that matter. Lines of
-// other events than writes begin with the event.
+// logged calls do within a request and returns the audit lines, as text of the relevant fields. Lines of events other
+// than writes begin with the event.
 func logged(t *testing.T, do func(r *http.Request)) []string {
 	t.Helper()
 	var log bytes.Buffer
@@ -119,7 +119,7 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 	}
 }
 
-// TestAReviewThatRefusesIsKnownToTheAuditLog: also where the answer was remembered.
+// TestAReviewThatRefusesIsKnownToTheAuditLog: also when the decision was cached.
 func TestAReviewThatRefusesIsKnownToTheAuditLog(t *testing.T) {
 	reviews := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -141,7 +141,7 @@ func TestAReviewThatRefusesIsKnownToTheAuditLog(t *testing.T) {
 	ref := bucketRef(t)
 	for range 2 {
 		got := logged(t, func(r *http.Request) {
-			for range 3 { // a stream asks again and again
+			for range 3 { // a stream repeats the check
 				_, err := c.Get(r.Context(), dev, ref)
 				NoteDenied(r.Context(), err)
 			}

@@ -9,9 +9,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Bindings returns the Secrets with connection details that the objects of a namespace publish in their status: keys in
-// order, by the Secret's name. Of kinds that the caller cannot list there are none. No Secret is read, or listed, for
-// it.
+// Bindings returns the Secrets with connection details that the objects of a namespace publish in their status: by the
+// Secret's name, its sorted keys. Kinds that the caller cannot list are left out. It neither reads nor lists Secrets.
 func (c *Cluster) Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, k := range c.kinds.Requestable() {

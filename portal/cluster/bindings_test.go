@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// TestBindingsAreThoseOfKindsThatTheCallerMayList, and only as far as their status publishes them.
+// TestBindingsAreThoseOfKindsThatTheCallerMayList: and only those that the status publishes.
 func TestBindingsAreThoseOfKindsThatTheCallerMayList(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	j, a, _ := newJudge(t)
@@ -51,7 +51,7 @@ func TestBindingsAreThoseOfKindsThatTheCallerMayList(t *testing.T) {
 	}
 }
 
-// TestReadsAreThePortalsOwn: nobody is impersonated for what no admission policy sees.
+// TestReadsAreThePortalsOwn: no admission policy sees reads, so they are not impersonated.
 func TestReadsAreThePortalsOwn(t *testing.T) {
 	j, a, _ := newJudge(t)
 	allowed := true

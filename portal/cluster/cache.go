@@ -22,11 +22,12 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// lastApplied holds a whole former manifest; it is removed before caching, for it may hold what a user took out.
+// lastApplied holds a whole earlier manifest. It is removed before caching, because it can hold data that a user has
+// since removed.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds, the Pods of
-// WebApps, ResourceQuotas, RoleBindings and ClusterRoleBindings.
+// newCache returns a cache of the platform's kinds as unstructured objects, of namespaces as metadata, and of the
+// events about our kinds, the Pods of WebApps, ResourceQuotas, RoleBindings and ClusterRoleBindings.
 func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
@@ -62,7 +63,7 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	})
 }
 
-// eventsOf selects the events about our kinds: other events never enter the portal.
+// eventsOf selects the events about our kinds: other events never reach the portal.
 func eventsOf(kinds catalog.Catalog) fields.Selector {
 	if len(kinds) == 0 {
 		return fields.Nothing()
@@ -70,7 +71,7 @@ func eventsOf(kinds catalog.Catalog) fields.Selector {
 	return fields.OneTermEqualSelector("involvedObject.apiVersion", kinds[0].Resource.GroupVersion().String())
 }
 
-// newMapper knows our kinds without discovery, which an impersonated identity may not use.
+// newMapper maps our kinds without discovery, which an impersonated identity cannot use.
 func newMapper(kinds catalog.Catalog) meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, k := range kinds {
@@ -90,7 +91,7 @@ func newMapper(kinds catalog.Catalog) meta.RESTMapper {
 	return m
 }
 
-// strip removes what must not be cached, or need not be.
+// strip removes what must not be cached or is not needed.
 func strip(in any) (any, error) {
 	obj, err := meta.Accessor(in)
 	if err != nil {
@@ -104,7 +105,7 @@ func strip(in any) (any, error) {
 	return in, nil
 }
 
-// strip removes what strip does, and has an object of ours share what others have.
+// strip removes the same as the function strip, and lets objects of our kinds share strings.
 func (t *texts) strip(in any) (any, error) {
 	out, err := strip(in)
 	if obj, ok := out.(*unstructured.Unstructured); ok && err == nil {
@@ -113,11 +114,11 @@ func (t *texts) strip(in any) (any, error) {
 	return out, err
 }
 
-// maxEventText is what is kept of each text of an Event, in bytes: as much as the newer API of Events takes of a note.
-// Whoever may create Events by a role that is not Portico's can write more.
+// maxEventText bounds each text of a cached Event, in bytes: the limit of a note in events.k8s.io. Users with a role
+// that is not Portico's can create Events with longer texts.
 const maxEventText = 1 << 10
 
-// trimEvent keeps of an Event what is shown, and no more of it than there should be.
+// trimEvent keeps of an Event only what is shown, and bounds its texts.
 func trimEvent(in any) (any, error) {
 	e, ok := in.(*corev1.Event)
 	if !ok {
@@ -152,7 +153,7 @@ func (c *Cluster) namespaceMetas(ctx context.Context) ([]metav1.PartialObjectMet
 	return list.Items, nil
 }
 
-// namespaceExists reports whether there is such a namespace, by the cache.
+// namespaceExists reports whether the namespace is in the cache.
 func (c *Cluster) namespaceExists(ctx context.Context, name string) (bool, error) {
 	err := c.cache.Get(ctx, client.ObjectKey{Name: name}, namespaceMeta())
 	switch {

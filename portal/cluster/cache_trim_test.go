@@ -9,7 +9,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// TestAnEventIsKeptAsFarAsItIsShown: anyone who may create Events can write a megabyte into one.
+// TestAnEventIsKeptAsFarAsItIsShown: users who can create Events can write a megabyte into one.
 func TestAnEventIsKeptAsFarAsItIsShown(t *testing.T) {
 	long := strings.Repeat("é", 500_000)
 	e := &corev1.Event{

@@ -12,10 +12,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// candidates returns the namespaces in which it is worth asking what the caller can do: those whose RoleBindings name
-// the caller, or all of them where Options.AskEverywhere says that there are other ways to rights. It decides nothing,
-// and answers for no right in the whole cluster. With hundreds of namespaces it is the difference between a few access
-// reviews for a page and a thousand.
+// candidates returns the namespaces that are worth access reviews for the caller: those whose RoleBindings name the
+// caller, or all of them with Options.AskEverywhere, where rights can come from other sources. It grants nothing and
+// does not cover cluster-wide rights. With hundreds of namespaces it saves about a thousand access reviews per page.
 func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[string], error) {
 	out := sets.Set[string]{}
 	if c.askEverywhere {
@@ -33,7 +32,7 @@ func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[st
 	return out, nil
 }
 
-// withBindings adds the namespaces of the RoleBindings that an index has under a name.
+// withBindings inserts into to the namespaces of the RoleBindings that the index has under name.
 func (c *Cluster) withBindings(ctx context.Context, index, name string, to sets.Set[string]) error {
 	var list rbacv1.RoleBindingList
 	if err := c.cache.List(ctx, &list, client.MatchingFields{index: name}, client.UnsafeDisableDeepCopy); err != nil {
@@ -45,15 +44,16 @@ func (c *Cluster) withBindings(ctx context.Context, index, name string, to sets.
 	return nil
 }
 
-// The indexes of bindings by whom they name: RoleBindings, and ClusterRoleBindings that give rights to every object of
-// a kind, or a right to one Team; and that of RoleBindings by whether they give a role that comes with Portico.
+// The indexes of bindings. bySubject and byTeamSubject are by subject: of RoleBindings and of ClusterRoleBindings that
+// grant a right to all objects of a kind, and of those that grant a right to one Team. byOurRole is of RoleBindings, by
+// whether they grant one of Portico's roles.
 const (
 	bySubject     = "subject"
 	byTeamSubject = "teamsubject"
 	byOurRole     = "ourrole"
 )
 
-// indexNames returns those whom a RoleBinding names.
+// indexNames returns the subjects of a RoleBinding.
 func indexNames(obj client.Object) []string {
 	b := obj.(*rbacv1.RoleBinding)
 	names := make([]string, 0, len(b.Subjects))
@@ -63,7 +63,7 @@ func indexNames(obj client.Object) []string {
 	return names
 }
 
-// indexOurRoles returns "true" of a RoleBinding that gives a role which comes with Portico.
+// indexOurRoles returns "true" for a RoleBinding that grants one of Portico's roles.
 func indexOurRoles(obj client.Object) []string {
 	if b := obj.(*rbacv1.RoleBinding); b.RoleRef.Kind == "ClusterRole" && givesARole.Has(b.RoleRef.Name) {
 		return []string{"true"}
@@ -71,10 +71,10 @@ func indexOurRoles(obj client.Object) []string {
 	return nil
 }
 
-// givenToAll are the ClusterRoles that every API server gives everybody who is signed in: no right to anything of ours.
+// givenToAll are the ClusterRoles that every API server grants to authenticated users; none of them is about our kinds.
 var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery")
 
-// indexSubjects returns those whom a ClusterRoleBinding gives rights that the portal may ask about.
+// indexSubjects returns the subjects to which a ClusterRoleBinding grants rights that the portal checks.
 func indexSubjects(obj client.Object) []string {
 	b := obj.(*rbacv1.ClusterRoleBinding)
 	if givenToAll.Has(b.RoleRef.Name) || aboutTeam(b) {
@@ -83,7 +83,7 @@ func indexSubjects(obj client.Object) []string {
 	return subjectNames(b)
 }
 
-// indexTeamSubjects returns those whom a ClusterRoleBinding gives a right to their Team.
+// indexTeamSubjects returns the subjects to which a ClusterRoleBinding grants a right to their Team.
 func indexTeamSubjects(obj client.Object) []string {
 	if b := obj.(*rbacv1.ClusterRoleBinding); aboutTeam(b) {
 		return subjectNames(b)
@@ -91,8 +91,8 @@ func indexTeamSubjects(obj client.Object) []string {
 	return nil
 }
 
-// aboutTeam reports whether a binding is one that Portico makes for the members of a Team. It decides only what is
-// asked.
+// aboutTeam reports whether a binding is one that Portico creates for the members of a Team. It only selects what is
+// reviewed.
 func aboutTeam(b *rbacv1.ClusterRoleBinding) bool {
 	return strings.HasPrefix(b.RoleRef.Name, v1alpha1.TeamRolePrefix)
 }
@@ -105,9 +105,9 @@ func subjectNames(b *rbacv1.ClusterRoleBinding) []string {
 	return names
 }
 
-// worthAsking reports whether the caller may have a right in the whole cluster: if a ClusterRoleBinding names the
-// caller, or Options.AskEverywhere says that there are other ways to rights. Nearly nobody has one, and each page needs
-// a dozen. It decides nothing but a no.
+// worthAsking reports whether a cluster-wide right of the caller is worth a review: if a ClusterRoleBinding names the
+// caller, or with Options.AskEverywhere. Hardly any user has such a right, and each page checks a dozen. It can only
+// deny.
 func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	if c.askEverywhere {
 		return true, nil
@@ -133,7 +133,7 @@ func (c *Cluster) clusterBindings(ctx context.Context, id auth.Identity, index s
 	return all, nil
 }
 
-// namesOf returns the ways in which bindings may name the caller.
+// namesOf returns the subject names by which bindings can name the caller.
 func namesOf(id auth.Identity) sets.Set[string] {
 	out := sets.New(rbacv1.UserKind + " " + id.Username)
 	for _, g := range reviewGroups(id) {
@@ -142,7 +142,7 @@ func namesOf(id auth.Identity) sets.Set[string] {
 	return out
 }
 
-// subjectName returns a subject as namesOf has it; a ServiceAccount without a namespace is of the binding's.
+// subjectName returns a subject in the format of namesOf. A ServiceAccount without a namespace gets the binding's.
 func subjectName(s rbacv1.Subject, namespace string) string {
 	if s.Kind != rbacv1.ServiceAccountKind {
 		return s.Kind + " " + s.Name

@@ -42,7 +42,7 @@ func TestNamespacesAreAskedAboutWhoseBindingsNameTheCaller(t *testing.T) {
 	}
 }
 
-// crowd returns many namespaces, of which the caller's bindings are in one.
+// crowd returns a Cluster with many namespaces; the caller has bindings in one of them.
 func crowd(t *testing.T, allow ...string) (*Cluster, *judge) {
 	t.Helper()
 	c, j := overseen(t, allow...)

@@ -1,8 +1,8 @@
-// Package cluster is the only way in which the portal speaks with Kubernetes.
+// Package cluster is the portal's only client of Kubernetes.
 //
-// Reads come from a shared cache, or from the API server, with the portal's own ServiceAccount, and only after an
-// access review for the caller. Writes are made as the caller, by impersonation through a second ServiceAccount that
-// may do nothing else but read logs of Pods, and what one Pod uses, as the caller.
+// Reads come from a shared cache, or from the API server with the portal's own ServiceAccount, and only after an access
+// review for the caller. Writes are sent as the caller, by impersonation through a second ServiceAccount that can do
+// nothing else except read, as the caller, logs of Pods and the metrics of single Pods.
 package cluster
 
 import (
@@ -31,16 +31,16 @@ import (
 
 // Options of a Cluster.
 type Options struct {
-	// Impersonator is the ServiceAccount through which writes are made.
+	// Impersonator is the ServiceAccount that impersonates callers for writes.
 	Impersonator types.NamespacedName
 	// Namespace is Portico's own; it holds the revocation list, the portal's ServiceAccount and the operator's Lease.
 	Namespace string
-	// Prefix is in front of usernames and groups in Kubernetes.
+	// Prefix precedes usernames and groups in Kubernetes.
 	Prefix string
-	// AskEverywhere is for API servers with authorizers that give rights by other means than RoleBindings and
-	// ClusterRoleBindings: the portal asks about the whole cluster and every namespace then, for each user.
+	// AskEverywhere is for API servers with authorizers other than RBAC: the portal then checks each user's rights in
+	// the whole cluster and in every namespace, and not only where bindings name the user.
 	AskEverywhere bool
-	Clock         clock.PassiveClock // nil is the real one
+	Clock         clock.PassiveClock // nil: the real one
 	Log           *slog.Logger
 }
 
@@ -54,7 +54,7 @@ type Cluster struct {
 	feed         *feed
 	overview     *overview.Store
 	watches      watches
-	// podEvents are those that the cache does not hold.
+	// podEvents are the events about Pods, which the cache does not hold.
 	podEvents  *podEvents
 	logReaders podlogs.Readers
 	usage      usages
@@ -72,7 +72,7 @@ type Cluster struct {
 	log           *slog.Logger
 }
 
-// New prepares a Cluster with the portal's own credentials in cfg; Run starts it. It sends nothing yet.
+// New returns a Cluster with the portal's own credentials in cfg; Run starts it. New sends no requests.
 func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error) {
 	if opts.Impersonator.Name == "" || opts.Impersonator.Namespace == "" {
 		return nil, errors.New("no impersonating ServiceAccount given")
@@ -84,7 +84,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		opts.Clock = clock.RealClock{}
 	}
 	own := rest.CopyConfig(cfg)
-	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's own fairness limits us
+	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's priority and fairness limits us
 	own.Wrap(tracing.Transport)
 	own.Wrap(leavingTrail(asPortal))
 	clients, reader, err := ownClients(own)
@@ -116,7 +116,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	return c, err
 }
 
-// ownClients returns clients that act as the portal itself, of which the second one only reads.
+// ownClients returns clients with the portal's own identity; the second one only reads.
 func ownClients(cfg *rest.Config) (kubernetes.Interface, dynamic.Interface, error) {
 	clients, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -154,5 +154,5 @@ func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
 // Revocations returns the revoked sessions, shared by all replicas.
 func (c *Cluster) Revocations() *Revocations { return c.revoked }
 
-// Turns returns those in which the replicas renew sessions.
+// Turns returns the turns in which the replicas renew sessions.
 func (c *Cluster) Turns() *Turns { return c.turns }

@@ -14,14 +14,13 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// AsksToConfirm reports whether a deletion was refused for want of a confirmation.
+// AsksToConfirm reports whether a deletion was refused because it needs a confirmation.
 func AsksToConfirm(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"=")
 }
 
-// deleteConfirmed notes on the object that its deletion is confirmed, and deletes it. A confirmation that came to
-// nothing is taken back. A dry run only notes nothing: where the confirmation is asked for, nothing else keeps it from
-// being deleted.
+// deleteConfirmed annotates the object with the confirmation of its deletion, and deletes it. If the deletion fails, it
+// removes the annotation. A dry run does nothing: the missing confirmation was the only reason to refuse the deletion.
 func deleteConfirmed(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) error {
 	if dryRun {
 		return nil
@@ -34,12 +33,12 @@ func deleteConfirmed(ctx context.Context, r resource, ref Ref, seen Seen, dryRun
 	}
 	err = deleteSeen(ctx, r, ref, Seen{UID: noted.GetUID(), ETag: ETag(noted)}, false)
 	if err != nil && !apierrors.IsNotFound(err) {
-		_, _ = confirm(ctx, r, noted, nil) // what failed is told; a confirmation that is left over is no more than that
+		_, _ = confirm(ctx, r, noted, nil) // the first error is returned; a confirmation that remains does no harm
 	}
 	return err
 }
 
-// confirm sets the confirmation on exactly this version of an object; nil removes it.
+// confirm sets the annotation of a confirmed deletion on exactly this version of an object; nil removes it.
 func confirm(ctx context.Context, r resource, live *unstructured.Unstructured, value any) (*unstructured.Unstructured, error) {
 	note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.AnnotationConfirmDeletion: value}}}
 	body, err := json.Marshal(bindTo(note, live))

@@ -16,20 +16,20 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// conflictRetries bounds how often a write is tried again because the status was written in between.
+// conflictRetries bounds how often a write is retried because the status was written meanwhile.
 const conflictRetries = 5
 
-// Seen is the object that a caller means to delete, as far as the caller says: empty members are not compared.
+// Seen identifies the object that a caller wants to delete; empty fields are not compared.
 type Seen struct {
-	UID  types.UID // a namesake made in between stays
-	ETag string    // as Update takes it; a *ChangedError says that it is another version by now
-	// Confirmed is the name that the caller typed to confirm a deletion; "": none.
+	UID  types.UID // an object of the same name created since then is not deleted
+	ETag string    // as for Update; a *ChangedError reports that the version is another one
+	// Confirmed is the name that the caller typed to confirm a deletion; "" if none.
 	Confirmed string
-	// SpecOnly says that labels and annotations may be others.
+	// SpecOnly leaves labels and annotations out of the comparison.
 	SpecOnly bool
 }
 
-// isVersion reports whether one of the ETags, separated by commas, is that of obj; none at all is any version.
+// isVersion reports whether the ETag of obj is among s.ETag, a comma-separated list; an empty list matches any version.
 func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
 	if s.ETag == "" {
 		return true
@@ -42,8 +42,8 @@ func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(ownETag(etag)) == is })
 }
 
-// retryOnConflict writes what do makes of the object as it is, if it is the version that was seen. do must bind its
-// write to that version; when it conflicts, the object is looked at again.
+// retryOnConflict gets the object, compares it with seen, and calls do to write it. do must bind its write to that
+// version; after a conflict the object is read again.
 func retryOnConflict(ctx context.Context, r resource, ref Ref, seen Seen,
 	do func(live *unstructured.Unstructured) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {
@@ -64,7 +64,7 @@ func retryOnConflict(ctx context.Context, r resource, ref Ref, seen Seen,
 	return nil, err
 }
 
-// deleteSeen binds the deletion to the version that it compared; a status written in between means another try.
+// deleteSeen binds the deletion to the version that it compared, and retries if the status was written meanwhile.
 func deleteSeen(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (err error) {
 	for range conflictRetries {
 		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun), Preconditions: &metav1.Preconditions{}}
@@ -89,7 +89,7 @@ func deleteSeen(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool
 	return err
 }
 
-// bindTo returns the patch for exactly this version of this object.
+// bindTo returns the patch restricted to exactly this version of the object.
 func bindTo(patch map[string]any, live *unstructured.Unstructured) map[string]any {
 	out, metadata := maps.Clone(patch), map[string]any{}
 	if given, ok := patch["metadata"].(map[string]any); ok {
@@ -100,7 +100,7 @@ func bindTo(patch map[string]any, live *unstructured.Unstructured) map[string]an
 	return out
 }
 
-// withPatch returns what the patch makes of live (RFC 7396). What it does not name is shared with live.
+// withPatch returns live with the patch applied (RFC 7396). Fields that the patch does not name are shared with live.
 func withPatch(live *unstructured.Unstructured, patch map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: merged(live.Object, patch)}
 }
@@ -124,7 +124,8 @@ func merged(target, patch map[string]any) map[string]any {
 	return out
 }
 
-// withUsersPart returns live with what users write taken from obj; finalizers, owners and status stay.
+// withUsersPart returns live with the fields that users write taken from obj; finalizers, owner references and status
+// stay.
 func withUsersPart(live, obj *unstructured.Unstructured) *unstructured.Unstructured {
 	out, wanted := live.DeepCopy(), catalog.Clean(obj)
 	out.SetLabels(wanted.GetLabels())
@@ -142,7 +143,7 @@ func withUsersPart(live, obj *unstructured.Unstructured) *unstructured.Unstructu
 	return out
 }
 
-// mergeEdit returns live with the spec of obj and with its changes of labels and annotations.
+// mergeEdit returns live with the spec of obj and with obj's changes of labels and annotations since began.
 func mergeEdit(ref Ref, live, began, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	overlaps := false
 	both, err := ref.Kind.Merge(began, live, obj, func(d catalog.Difference) any {
@@ -159,7 +160,7 @@ func mergeEdit(ref Ref, live, began, obj *unstructured.Unstructured) (*unstructu
 	return withUsersPart(live, both), nil
 }
 
-// changedError returns the error of who meant another version than live.
+// changedError returns the error for a caller who wanted to change a version other than live.
 func changedError(ref Ref, live *unstructured.Unstructured) error {
 	now := live.DeepCopy()
 	_, err := strip(now)

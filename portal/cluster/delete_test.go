@@ -13,12 +13,12 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// moving is an object whose status is written between our look and our deletion, a few times.
+// moving is an object whose status is written between our read and our delete, a few times.
 type moving struct {
 	resource
 	generation int64
 	version    string
-	writes     int // to come
+	writes     int // remaining
 	deleted    []metav1.Preconditions
 }
 

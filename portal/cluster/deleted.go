@@ -10,13 +10,13 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// leaving returns the kinds whose objects can leave something in AWS when they are deleted.
+// leaving returns the kinds whose objects can leave resources in AWS when they are deleted.
 func (c *Cluster) leaving() catalog.Catalog {
 	return slices.DeleteFunc(slices.Clone(c.kinds.Requestable()), func(k catalog.Kind) bool { return !k.Namespaced || !k.Has("deletionPolicy") })
 }
 
-// Deleted returns what AWS still has of the deleted objects of a namespace, of the kinds that the caller can list
-// there. Who can list none gets a *ForbiddenError.
+// Deleted returns what remains in AWS of the deleted objects of a namespace, for the kinds that the caller can list
+// there. A caller who can list none gets a *ForbiddenError.
 func (c *Cluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
 	kinds := c.leaving()
 	listed := map[string]bool{}

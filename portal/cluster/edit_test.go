@@ -13,17 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// stands is an API server with one object, at which writes conflict a few times because the status is written in
-// between.
+// stands is an API server with one object, where writes conflict a few times because the status is written meanwhile.
 type stands struct {
 	*apiserver
 	uid        types.UID
 	generation int64
 	version    int
-	conflicts  int // to come
+	conflicts  int // remaining
 }
 
-// answers to what was asked last.
+// answers writes the response to the last request.
 func (s *stands) answers(w http.ResponseWriter) {
 	asked := s.seen[len(s.seen)-1]
 	if asked.Method != http.MethodGet && s.conflicts > 0 {
@@ -37,7 +36,7 @@ func (s *stands) answers(w http.ResponseWriter) {
 	}})
 }
 
-// written returns the last body sent, and how many requests changed something or tried to.
+// written returns the last request body, and the number of attempted writes.
 func (s *stands) written(t *testing.T) (body map[string]any, writes int) {
 	t.Helper()
 	for i, r := range s.seen {
@@ -68,7 +67,7 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 		etag      string
 		uid       string // in the object sent
 		conflicts int
-		writes    int // tried
+		writes    int // attempted
 		changed   bool
 	}{
 		{"the version seen", tag("u", 3), "", 0, 1, false},
@@ -116,7 +115,7 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 		etag      string
 		conflicts int
 		writes    int
-		version   any // that the patch is bound to
+		version   any // to which the patch is bound
 		changed   bool
 	}{
 		{"the version seen", tag("u", 3), 0, 1, "7", false},
@@ -146,7 +145,7 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 	}
 }
 
-// A patch of any version is checked like one of the version that was seen, and what is ours is sent unread.
+// A patch without an ETag is checked like one with an ETag, and our own patches are sent without a read.
 func TestPatchesOfAnyVersionAreChecked(t *testing.T) {
 	j, a, _ := newJudge(t)
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }

@@ -9,12 +9,12 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// ForbiddenError says that the caller lacks the right, whether or not the object exists. Its text is for the caller.
+// ForbiddenError reports that the caller lacks the right, whether or not the object exists. Its text is for the caller.
 type ForbiddenError struct {
 	Verb, Resource, Namespace string
-	// Name is that of the object, for the log; "" for none, or where it is not known.
+	// Name is the object's name, for the log; "" if there is none or it is not known.
 	Name string
-	// AuditID is by what the API server's audit log has the access review that refused it; "" if none was needed.
+	// AuditID is the ID in the API server's audit log of the access review that denied it; "" if none was needed.
 	AuditID string
 }
 
@@ -24,7 +24,7 @@ func IsForbidden(err error) bool {
 	return ok
 }
 
-// about returns err as one about the object of the name, if it is a *ForbiddenError.
+// about returns err with the object's name set, if it is a *ForbiddenError.
 func about(name string, err error) error {
 	if forbidden, ok := errors.AsType[*ForbiddenError](err); ok {
 		forbidden.Name = name
@@ -43,8 +43,8 @@ func (e *ForbiddenError) Error() string {
 	return fmt.Sprintf("you are not allowed to %s in namespace %s", what, e.Namespace)
 }
 
-// ToolError says that nobody let the ServiceAccounts of the caller's namespace act through the portal. Its text is for
-// the caller.
+// ToolError reports that the ServiceAccounts of the caller's namespace are not allowed to act through the portal. Its
+// text is for the caller.
 type ToolError struct{ Namespace string }
 
 func (e *ToolError) Error() string {
@@ -52,8 +52,8 @@ func (e *ToolError) Error() string {
 		"to bind the ClusterRole portico-tools there, as the admin guide says under \"Let tools in\""
 }
 
-// ChangedError says that the object is no longer the version that the caller meant to change. Now is how it stands, for
-// those who read it to change it.
+// ChangedError reports that the object is no longer the version that the caller wanted to change. Now is the current
+// object, for callers who read it to change it.
 type ChangedError struct {
 	Resource, Name string
 	Now            *unstructured.Unstructured
@@ -63,8 +63,8 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s %s was changed by somebody else in the meantime", e.Resource, e.Name)
 }
 
-// UnavailableError says that Kubernetes could not be asked; it tells nothing about the caller or the object. It does
-// not unwrap: the cause concerns the portal's own request and must not be taken for the answer to the caller's.
+// UnavailableError reports that Kubernetes could not be reached; it says nothing about the caller or the object. It
+// does not unwrap: the cause concerns the portal's own request and must not be taken for the answer to the caller's.
 type UnavailableError struct {
 	Doing string
 	Cause error

@@ -14,11 +14,11 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// ETag returns the entity tag of what users write of the object: its spec by the generation, and its labels and
-// annotations, which have none, by a digest. Writes of the status do not change it. It begins with the UID.
+// ETag returns the entity tag of what users write of the object: the UID, the generation for its spec, and a digest of
+// its labels and annotations, which have no generation. Writes of the status do not change it.
 func ETag(obj *unstructured.Unstructured) string {
 	h := fnv.New32a()
-	write := func(text string) { // with its length: no two lists of texts are spelled alike
+	write := func(text string) { // with its length, so that different lists never have the same encoding
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text)))) // hashes never fail
 		_, _ = h.Write([]byte(text))
 	}
@@ -34,18 +34,18 @@ func ETag(obj *unstructured.Unstructured) string {
 	return fmt.Sprintf(`"%s-%d-%08x"`, obj.GetUID(), obj.GetGeneration(), h.Sum32())
 }
 
-// byProxies is what proxies that compress add to an ETag, within its quotes.
+// byProxies matches what compressing proxies append to an ETag, within its quotes.
 var byProxies = regexp.MustCompile(`[-;:]{1,2}(gzip|br|zstd|deflate)$`)
 
-// ownETag returns an ETag as this portal wrote it. Proxies that compress make it weak (W/) or add their encoding; some
-// tools leave its quotes out.
+// ownETag returns an ETag as this portal wrote it. Compressing proxies make it weak (W/) or append their encoding; some
+// clients omit its quotes.
 func ownETag(etag string) string {
 	etag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(etag), "W/"), `"`)
 	return `"` + byProxies.ReplaceAllString(etag, "") + `"`
 }
 
-// specOf returns the part of an ETag that tells of the object and its spec.
+// specOf returns the part of an ETag that identifies the object and its generation.
 func specOf(etag string) string { return etag[:max(0, strings.LastIndexByte(etag, '-'))] }
 
-// SameObject reports whether two ETags are of one object, and not of namesakes.
+// SameObject reports whether two ETags are of one object: an object created again under the same name is another one.
 func SameObject(a, b string) bool { return specOf(specOf(a)) == specOf(specOf(b)) }

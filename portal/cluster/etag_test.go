@@ -40,7 +40,7 @@ func TestETagsTellOfWhatUsersWrite(t *testing.T) {
 	}
 }
 
-// Proxies that compress change ETags: what they make of one is still that of the version.
+// Compressing proxies change ETags: the changed ETag still matches the version.
 func TestETagsComeBackThroughProxies(t *testing.T) {
 	obj := bucketOf(t, `{metadata: {uid: u, generation: 3}, spec: {}}`)
 	tag := ETag(obj)

@@ -12,9 +12,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// explain turns the API server's refusal of a write into what it means for the caller. A refusal for want of rights
-// becomes a *ForbiddenError, one by admission (a quota, a policy) stays as it is, and one of the impersonation itself
-// is our own fault.
+// explain translates the API server's refusal of a write into an error for the caller. A missing right becomes a
+// *ForbiddenError, a refusal by admission (a quota, a policy) is returned unchanged, and a refusal of the impersonation
+// itself is the platform's own fault.
 func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err error) error {
 	var status apierrors.APIStatus
 	switch {
@@ -35,7 +35,7 @@ func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err 
 	return err
 }
 
-// explained reports whether err says already what it means for the caller.
+// explained reports whether err is already an error for the caller.
 func explained(err error) bool {
 	_, forbidden := errors.AsType[*ForbiddenError](err)
 	_, changed := errors.AsType[*ChangedError](err)
@@ -43,14 +43,14 @@ func explained(err error) bool {
 	return forbidden || changed || unavailable
 }
 
-// refusesServiceAccount reports whether a refusal is about impersonating a ServiceAccount, and not about what it would
-// do.
+// refusesServiceAccount reports whether a refusal is about impersonating a ServiceAccount, and not about the request
+// itself.
 func refusesServiceAccount(s metav1.Status) bool {
 	return s.Code == http.StatusForbidden && s.Details != nil &&
 		s.Details.Group == authenticationv1.GroupName && s.Details.Kind == "serviceaccounts"
 }
 
-// outcomeOf returns what the audit log of a request says of a write that ended with err.
+// outcomeOf returns the outcome, for the audit event, of a write that ended with err.
 func outcomeOf(err error) auth.Outcome {
 	var forbidden *ForbiddenError
 	var tool *ToolError

@@ -15,41 +15,41 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// maxPending bounds what one subscriber may have waiting; beyond it the subscriber is told that it lost changes.
+// maxPending bounds the pending changes of one subscriber; beyond it Take reports lost.
 const maxPending = 1000
 
-// Change says that an object, the events about it or its Pods are not what they were. It carries no content: read
-// through the Cluster, which checks access.
+// Change says that an object, the events about it or its Pods changed. It carries no content: read the object through
+// the Cluster, which checks access.
 type Change struct {
 	Kind      string // plural, e.g. s3buckets
 	Namespace string
 	Name      string
 	Events    bool // only the events about the object changed
-	Activity  bool // and those are what somebody did through the portal
+	Activity  bool // and they record what somebody did through the portal
 	Pods      bool // only Pods that run for the object changed
 }
 
-// Subscription is one subscriber's view of the changes, coalesced. A slow subscriber delays nobody.
+// Subscription holds the pending changes for one subscriber, coalesced. A slow subscriber delays no other.
 type Subscription struct {
 	ready    chan struct{}
 	mu       sync.Mutex
 	pending  map[Change]struct{}
 	lost     bool
-	relevant func(Change) bool // nil is all
+	relevant func(Change) bool // nil: all
 }
 
-// only keeps, from now on, what is relevant: nothing else wakes the subscriber.
+// only restricts the subscription, from now on, to relevant changes: no other change wakes the subscriber.
 func (s *Subscription) only(relevant func(Change) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.relevant = relevant
 }
 
-// Ready receives when there is something to Take.
+// Ready receives when Take has something to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
 // Take returns every change since the last call, each once. lost means that there were too many to keep: read
-// everything.
+// everything again.
 func (s *Subscription) Take() (changes []Change, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,23 +73,23 @@ func (s *Subscription) add(c Change) {
 	s.mu.Unlock()
 	select {
 	case s.ready <- struct{}{}:
-	default: // it has been told already
+	default: // already signalled
 	}
 }
 
-// Feed is a Subscription, or what stands for one in a test.
+// Feed is implemented by Subscription, and by fakes in tests.
 type Feed interface {
 	Ready() <-chan struct{}
 	Take() (changes []Change, lost bool)
 }
 
-// Follow subscribes, for those who take a Feed.
+// Follow returns Subscribe's result as a Feed.
 func (c *Cluster) Follow(ctx context.Context) Feed { return c.Subscribe(ctx) }
 
-// Concerning receives when the feed tells of a change that is relevant, or lost some. It ends with ctx.
+// Concerning returns a channel that receives when the feed has a relevant change, or lost some, until ctx ends.
 func Concerning(ctx context.Context, feed Feed, relevant func(Change) bool) <-chan struct{} {
 	if s, ok := feed.(*Subscription); ok {
-		s.only(relevant) // of hundreds of subscribers few need to wake
+		s.only(relevant) // few of hundreds of subscribers need to wake
 	}
 	out := make(chan struct{}, 1)
 	go func() {
@@ -105,18 +105,18 @@ func Concerning(ctx context.Context, feed Feed, relevant func(Change) bool) <-ch
 			}
 			select {
 			case out <- struct{}{}:
-			default: // it has been told already
+			default: // already signalled
 			}
 		}
 	}()
 	return out
 }
 
-// Subscribe follows the changes of all kinds until ctx ends. What a change is about must be read through the Cluster,
-// as the caller.
+// Subscribe follows the changes of all kinds until ctx ends. The changed objects must be read through the Cluster, as
+// the caller.
 func (c *Cluster) Subscribe(ctx context.Context) *Subscription { return c.feed.subscribe(ctx) }
 
-// feed hands the cache's changes to subscribers.
+// feed passes the cache's changes to subscribers.
 type feed struct {
 	mu   sync.RWMutex
 	subs map[*Subscription]struct{}

@@ -13,26 +13,27 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// teamRules are what the Team of a namespace lets it request; the zero value is that of a namespace of no team.
+// teamRules are what a namespace's Team allows it to request; the zero value is for a namespace without a team.
 type teamRules struct {
 	object *unstructured.Unstructured
 }
 
-// Guardrails returns those of the Team that the namespace belongs to. The caller needs the right to create or list
-// objects of the kind there.
+// Guardrails returns the guardrails of the namespace's Team. The caller needs the right to create or list objects of
+// the kind there.
 func (c *Cluster) Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error) {
 	team, err := c.teamFor(ctx, id, k, namespace)
 	return team.limits(), err
 }
 
-// Defaults returns what a new object begins with, by the Team that the namespace belongs to. The caller needs the right
-// to create or list objects of the kind there.
+// Defaults returns the defaults for new objects of the namespace's Team. The caller needs the right to create or list
+// objects of the kind there.
 func (c *Cluster) Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error) {
 	team, err := c.teamFor(ctx, id, k, namespace)
 	return team.defaults(), err
 }
 
-// teamFor finds the Team of a namespace for a caller with the right to create or list objects of the kind there.
+// teamFor returns the Team rules of a namespace, for a caller with the right to create or list objects of the kind
+// there.
 func (c *Cluster) teamFor(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (teamRules, error) {
 	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
 		return teamRules{}, err
@@ -48,7 +49,7 @@ func (c *Cluster) teamFor(ctx context.Context, id auth.Identity, k catalog.Kind,
 	return c.teamOf(ctx, metas[i])
 }
 
-// teamOf finds the Team of a namespace: its label names it, and its annotation has the Team's UID.
+// teamOf returns the Team rules of a namespace: its label has the Team's name, and its annotation the Team's UID.
 func (c *Cluster) teamOf(ctx context.Context, ns metav1.PartialObjectMetadata) (teamRules, error) {
 	name, uid := ns.Labels[v1alpha1.LabelTeam], ns.Annotations[v1alpha1.AnnotationTeamUID]
 	kind, ok := c.kinds.ByName(v1alpha1.KindTeam)
@@ -85,7 +86,8 @@ func (t teamRules) defaults() v1alpha1.TeamDefaults {
 	}
 }
 
-// narrow returns what is left of a provider's regions for the team; nil if the team does not list the provider.
+// narrow returns a function that keeps, of the provider's regions, those that the team allows; nil if the team does not
+// list the provider.
 func (t teamRules) narrow(provider string) func(regions []string) []string {
 	if t.object == nil {
 		return func(regions []string) []string { return regions }

@@ -17,21 +17,21 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Version is what the spec of an object was, and who made it so.
+// Version is an earlier spec of an object, and who changed it.
 type Version struct {
 	Generation int64
-	By         string    // the username; "" if it is not known
-	With       string    // the field manager, which is what the client says of itself; "" if it is not known
-	At         time.Time // when it was changed, or if that is not known when it was recorded
+	By         string    // the username; "" if unknown
+	With       string    // the field manager, as the client names itself; "" if unknown
+	At         time.Time // when it was changed, or if unknown when it was recorded
 	Spec       map[string]any
 
 	recorded time.Time
-	noted    bool // admission saw the change, and With is what it named
+	noted    bool // admission saw the change; With is the field manager that it saw
 }
 
-// History returns the versions of obj that the operator recorded, the newest first. It takes the right to get the
-// object, and no right to ControllerRevisions, which hold them: they say no more than the object did. They are read
-// from the API server: the cache holds none, because few look.
+// History returns the versions of obj that the operator recorded, newest first. The caller needs the right to get the
+// object, and none to the ControllerRevisions that hold the versions: they contain nothing that the object did not.
+// They are read from the API server and not cached, because few callers need them.
 func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *unstructured.Unstructured) ([]Version, error) {
 	if err := c.RequireOne(ctx, id, "get", ref); err != nil || ref.Namespace == "" {
 		return nil, err
@@ -58,7 +58,7 @@ func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *u
 	}
 	slices.SortFunc(all, func(a, b Version) int { return cmp.Compare(b.Generation, a.Generation) })
 	for i := len(all) - 2; i >= 0; i-- {
-		if v := &all[i]; !v.At.After(all[i+1].At) { // a field was only taken away: Kubernetes does not say who manages that, nor when it was
+		if v := &all[i]; !v.At.After(all[i+1].At) { // a removed field: Kubernetes records neither manager nor time
 			v.At = v.recorded
 			if !v.noted {
 				v.With = ""
@@ -77,7 +77,7 @@ func versionOf(r *appsv1.ControllerRevision) (Version, error) {
 	if at, err := time.Parse(time.RFC3339, r.Annotations[v1alpha1.AnnotationChangedAt]); err == nil {
 		v.At = at
 	}
-	if v.At.After(v.recorded.Add(time.Second)) { // who sends managed fields can write any time, and any way
+	if v.At.After(v.recorded.Add(time.Second)) { // a client that sends managed fields can set any time, and any manager
 		v.At = v.recorded
 		if !v.noted {
 			v.With = ""

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// recorded returns what the operator would have recorded at ten, of a change at that many minutes after nine.
+// recorded returns a ControllerRevision that the operator recorded at ten, of a change at minutes after nine.
 func recorded(owner types.UID, generation int64, minutes int) *appsv1.ControllerRevision {
 	nine := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	return &appsv1.ControllerRevision{
@@ -52,7 +52,7 @@ func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 	for _, v := range all {
 		got += fmt.Sprintf("%d %s %q %s %v; ", v.Generation, v.By, v.With, v.At.Format(time.TimeOnly), v.Spec["days"].(int64))
 	}
-	// Nothing manages what 12 took away: it is of the time at which it was recorded.
+	// No field manager owns the removal in version 12, so it has the time at which it was recorded.
 	const want = `12 oidc:jane "" 10:00:00 12; 10 oidc:jane "kubectl-edit" 09:05:00 10; 9 oidc:jane "kubectl-edit" 09:01:00 9; `
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)

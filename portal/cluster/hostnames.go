@@ -22,9 +22,9 @@ const (
 	claimKind    = "DomainClaim"
 )
 
-// CheckHostname tells whether the namespace could have a hostname. Like HostnameGrant it is for callers who may create
-// or list hostname requests there; they need no right on claims. Who holds a hostname is told to those who may get
-// hostname requests in the holder's namespace, and to nobody else.
+// CheckHostname returns whether the namespace could use a hostname. Like HostnameGrant it is for callers who can create
+// or list hostname requests there; they need no right to claims. The holder of a hostname is shown only to callers who
+// can get hostname requests in the holder's namespace.
 func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
 	grant, err := c.HostnameGrant(ctx, id, namespace)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace
 	return answer, err
 }
 
-// HostnameGrant returns what hostnames the namespace may have, nil if none.
+// HostnameGrant returns which hostnames the namespace can use, nil if none.
 func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
 	kind, err := c.kind(hostnameKind)
 	if err != nil {
@@ -81,10 +81,9 @@ func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace
 	return nil, nil
 }
 
-// Zones returns the domains of hosted zones that the namespace may use for hostnames, by the zones' IDs: those that
-// hostname requests of any namespace lie in, as far as the operator has looked at them. Of zones that the grant names
-// no other is told, or else only those whose domain has to do with a suffix of the grant. Access is as for
-// HostnameGrant.
+// Zones returns the domains of the hosted zones that the namespace can use for hostnames, by zone ID: zones of hostname
+// requests in any namespace that the operator has checked. If the grant names zones, only those are returned; otherwise
+// only zones whose domain is related to a suffix of the grant. Access is as for HostnameGrant.
 func (c *Cluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
 	grant, err := c.HostnameGrant(ctx, id, namespace)
 	if err != nil || grant == nil {
@@ -109,7 +108,7 @@ func (c *Cluster) Zones(ctx context.Context, id auth.Identity, namespace string)
 	return zones, nil
 }
 
-// usable reports whether a zone is one for hostnames that the grant allows.
+// usable reports whether the grant allows hostnames in the zone.
 func usable(g v1alpha1.HostnameGrantSpec, zone, domain string) bool {
 	if len(g.Zones) > 0 {
 		return slices.Contains(g.Zones, v1alpha1.HostedZoneID(zone))
@@ -119,7 +118,7 @@ func usable(g v1alpha1.HostnameGrantSpec, zone, domain string) bool {
 	})
 }
 
-// kind returns one that must be there.
+// kind returns the kind with that plural name; an unknown one is an error.
 func (c *Cluster) kind(name string) (catalog.Kind, error) {
 	k, ok := c.kinds.ByName(name)
 	if !ok {
@@ -128,8 +127,7 @@ func (c *Cluster) kind(name string) (catalog.Kind, error) {
 	return k, nil
 }
 
-// requireInterest returns a *ForbiddenError but for those who can create objects of the kind in the namespace, or list
-// them.
+// requireInterest returns a *ForbiddenError unless the caller can create or list objects of the kind in the namespace.
 func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) error {
 	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || may {
 		return err
@@ -137,7 +135,7 @@ func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catal
 	return c.access.require(ctx, id, RightTo("list", k, namespace))
 }
 
-// claimed reads hostnames from the cache without a check of access.
+// claimed reads hostnames from the cache without an access check.
 func (c *Cluster) claimed(ctx context.Context, name, namespace string, read func(*unstructured.Unstructured) availability.Claim) ([]availability.Claim, error) {
 	kind, err := c.kind(name)
 	if err != nil {

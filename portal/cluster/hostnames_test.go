@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// shelf is a cache of fixed objects.
+// shelf is a cache with fixed objects.
 type shelf struct {
 	cache.Cache
 	objects []unstructured.Unstructured
@@ -44,7 +44,7 @@ const hostnameObjects = `
 - {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: later, namespace: search}, spec: {hostname: later.example.com, visibility: internet-facing}}
 `
 
-// hostnameCluster lets callers do what allow says, as "verb resource namespace".
+// hostnameCluster allows callers what allow lists, as "verb resource namespace".
 func hostnameCluster(t *testing.T, allow ...string) *Cluster {
 	t.Helper()
 	kinds := catalogtest.Kinds(t)
@@ -108,8 +108,7 @@ func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
 	}
 }
 
-// TestZonesAreToldByDomain: those of the grant, or those that have to do with its suffixes, and to nobody without
-// interest.
+// TestZonesAreToldByDomain: those of the grant, or those related to its suffixes, and none to callers without access.
 func TestZonesAreToldByDomain(t *testing.T) {
 	const requests = `
 - {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: a, namespace: search}, spec: {zoneId: ZPARENT}, status: {zone: example.com}}

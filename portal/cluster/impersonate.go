@@ -25,12 +25,12 @@ import (
 // writeTimeout bounds one write, admission included.
 const writeTimeout = 15 * time.Second
 
-// impersonator makes clients that act as a caller.
+// impersonator creates clients that act as a caller.
 type impersonator struct {
 	config    *rest.Config // address and CA only, no credentials
 	transport http.RoundTripper
-	streams   http.RoundTripper // for answers that last: over HTTP/1.1, what nobody reads is buffered nowhere
-	username  string            // of the ServiceAccount, to recognise refusals of the impersonation itself
+	streams   http.RoundTripper // for long responses: over HTTP/1.1, so that data that nobody reads is not buffered
+	username  string            // of the ServiceAccount, to recognise a refusal of the impersonation itself
 	tokens    *tokens           // of the impersonator
 }
 
@@ -59,9 +59,9 @@ func newImpersonator(own *rest.Config, client kubernetes.Interface, account type
 	}, nil
 }
 
-// clientFor returns a client that acts as id and collects the API server's warnings. It refuses identities without a
-// username and those of the system: client-go sends no impersonation header at all for an empty one, which would make
-// the request the impersonator's own.
+// clientFor returns a client that acts as id and collects the API server's warnings. It refuses system identities and
+// those without a username: client-go sends no impersonation header for an empty one, so the request would be the
+// impersonator's own.
 func (w *impersonator) clientFor(id auth.Identity) (dynamic.Interface, *warnings, error) {
 	through, err := impersonating(id, w.transport)
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *impersonator) clientFor(id auth.Identity) (dynamic.Interface, *warnings
 	return client, heard, nil
 }
 
-// streamsFor makes what clientFor makes, for Kubernetes' own kinds, and for answers that last.
+// streamsFor returns a client like clientFor's, for core kinds and for long responses.
 func (w *impersonator) streamsFor(id auth.Identity) (corev1client.CoreV1Interface, error) {
 	through, err := impersonating(id, w.streams)
 	if err != nil {
@@ -91,19 +91,19 @@ func (w *impersonator) streamsFor(id auth.Identity) (corev1client.CoreV1Interfac
 	return client, nil
 }
 
-// impersonating sends requests through base as id.
+// impersonating returns an HTTP client that sends requests through base as id.
 func impersonating(id auth.Identity, base http.RoundTripper) (*http.Client, error) {
 	if err := id.Check(); err != nil {
 		return nil, fmt.Errorf("refusing to impersonate: %w", err)
 	}
 	who := transport.ImpersonationConfig{UserName: id.Username, Groups: id.Groups}
 	if id.ServiceAccount {
-		who.Groups = nil // constrained impersonation takes the username only, and knows the groups
+		who.Groups = nil // constrained impersonation sends the username only; the API server knows the groups
 	}
 	return &http.Client{Transport: transport.NewImpersonatingRoundTripper(who, base)}, nil
 }
 
-// warnings collects what the API server warns of.
+// warnings collects the API server's warnings.
 type warnings struct {
 	mu   sync.Mutex
 	list []string
@@ -125,7 +125,7 @@ func (w *warnings) all() []string {
 	return w.list
 }
 
-// resource is what writes need of a dynamic client.
+// resource is the part of a dynamic client that writes need.
 type resource interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions, subresources ...string) (*unstructured.Unstructured, error)
 	Create(ctx context.Context, obj *unstructured.Unstructured, options metav1.CreateOptions, subresources ...string) (*unstructured.Unstructured, error)
@@ -134,14 +134,14 @@ type resource interface {
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
 }
 
-// acting is a client for one object that acts as a caller. It reads as all of the portal does, with the portal's own
-// credentials and after an access review: nobody is impersonated for what no admission policy sees.
+// acting is a client for one object that writes as a caller. It reads as the rest of the portal does, with the portal's
+// own credentials and after an access review: no admission policy sees reads, so they need no impersonation.
 type acting struct {
 	dynamic.ResourceInterface
 	read func(ctx context.Context) (*unstructured.Unstructured, error)
 }
 
-// Get reads the one object.
+// Get returns the object.
 func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
 	return a.read(ctx)
 }

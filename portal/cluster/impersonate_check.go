@@ -15,11 +15,11 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// nobody is a user to whom nobody gives rights, in a group of the same sort.
+// nobody is a user without rights, in a group without rights.
 const nobody = "portico:nobody"
 
-// Impersonates tells whether writes as users work, by a dry run of one: as a user who may do nothing, so that the API
-// server looks at who acts, and then refuses the user. Any other refusal is of the acting itself.
+// Impersonates checks whether writes as users work, by a dry run as a user without rights: the API server checks the
+// impersonation first and then refuses the user. Any other refusal is about the impersonation itself.
 func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 	at := slices.IndexFunc(c.kinds, func(k catalog.Kind) bool { return k.Namespaced && k.KeptBy == "" })
 	if at < 0 {
@@ -37,7 +37,7 @@ func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 	return c.impersonator.problemsOf(err)
 }
 
-// problemsOf returns what is wrong with the impersonation, by the answer to a write of a user who may do nothing.
+// problemsOf returns what is wrong with the impersonation, from the error of a write as a user without rights.
 func (w *impersonator) problemsOf(err error) ([]check.Problem, error) {
 	var status apierrors.APIStatus
 	problem := check.Problem{
@@ -50,7 +50,7 @@ func (w *impersonator) problemsOf(err error) ([]check.Problem, error) {
 		problem.Says = "gives the portal no token"
 		return []check.Problem{problem}, nil
 	case err == nil, apierrors.IsInvalid(err):
-		return nil, nil // somebody lets everybody create; the impersonation worked
+		return nil, nil // a binding lets every user create; the impersonation worked
 	case !errors.As(err, &status):
 		return nil, fmt.Errorf("try to act as a user: %w", err)
 	case apierrors.IsUnauthorized(err) || w.blames(status.Status().Message):

@@ -16,7 +16,7 @@ func TestWhatNobodysWriteTells(t *testing.T) {
 	through := func(err error) error { return &url.Error{Op: "Post", URL: "https://kubernetes", Err: err} }
 	for name, c := range map[string]struct {
 		answer error
-		says   string // "": it works
+		says   string // "": the impersonation works
 		fails  bool
 	}{
 		"refused as nobody":         {apierrors.NewForbidden(buckets, "", fmt.Errorf(`User %q cannot create resource "s3buckets"`, nobody)), "", false},

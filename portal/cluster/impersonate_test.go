@@ -33,7 +33,7 @@ import (
 
 var impersonatorAccount = types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}
 
-// apiserver records what reaches it.
+// apiserver records its requests.
 type apiserver struct {
 	mu      sync.Mutex
 	seen    []*http.Request
@@ -44,7 +44,7 @@ type apiserver struct {
 	url     string
 }
 
-// reader reads there as the portal itself.
+// reader returns a client with the portal's own identity.
 func (s *apiserver) reader(t *testing.T) dynamic.Interface {
 	t.Helper()
 	c, err := dynamic.NewForConfig(&rest.Config{Host: s.url, BearerToken: "own"})
@@ -78,7 +78,7 @@ func newTestImpersonator(t *testing.T) (*impersonator, *apiserver, *clocktesting
 			Token: "token-" + string(rune('0'+s.minted)), ExpirationTimestamp: metav1.NewTime(clock.Now().Add(time.Duration(seconds) * time.Second)),
 		}}, s.mintErr
 	})
-	// The portal's own credentials must not travel with the users' requests.
+	// The portal's own credentials must not be sent with users' requests.
 	w, err := newImpersonator(&rest.Config{Host: srv.URL, BearerToken: "own", Username: "own", Password: "own"}, client, impersonatorAccount, clock)
 	if err != nil {
 		t.Fatal(err)

@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// eventUID is the index of events by the UID of what they are about.
+// eventUID is the index of events by the UID of the object they are about.
 const eventUID = "involvedObject.uid"
 
-// watches are what the cache is filled from.
+// watches are the informers that fill the cache.
 type watches struct {
 	mu     sync.Mutex
 	begun  bool
-	filled map[string]func() bool // by what is watched; true once all that was there at the start has been handled
+	filled map[string]func() bool // by resource; true once all initial objects have been handled
 }
 
-// index has the cache find objects by what pages ask for.
+// index adds the indexes that pages need to the cache.
 func (c *Cluster) index(ctx context.Context) error {
 	for _, one := range []struct {
 		of   client.Object
@@ -45,7 +45,7 @@ func (c *Cluster) index(ctx context.Context) error {
 	return nil
 }
 
-// watch asks for every informer before the cache starts, so that readiness covers them all.
+// watch requests every informer before the cache starts, so that readiness covers them all.
 func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.index(ctx); err != nil {
 		return err
@@ -100,8 +100,7 @@ func (c *Cluster) watchKind(ctx context.Context, what string, obj client.Object,
 	return nil
 }
 
-// Ready says why the portal cannot serve yet; nil once the cache, what is counted from it and the revocation list are
-// complete.
+// Ready returns why the portal cannot serve yet; nil once the cache, the overview and the revocation list are complete.
 func (c *Cluster) Ready() error {
 	if !c.revoked.Loaded() {
 		return errors.New("the list of revoked sessions is not loaded yet")

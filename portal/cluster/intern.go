@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxInterned is the longest text that objects share, in bytes.
+	// maxInterned is the longest string that objects share, in bytes.
 	maxInterned = 128
-	// maxTexts is how many such texts are known at a time. When there are more, they are learnt again.
+	// maxTexts bounds the known strings. When it is exceeded, they are collected again.
 	maxTexts = 8192
 )
 
@@ -23,14 +23,14 @@ var repeated = map[string]bool{
 	v1alpha1.AnnotationRequestedBy: true, v1alpha1.AnnotationChangedBy: true, v1alpha1.AnnotationChangedWith: true, v1alpha1.AnnotationChangedGeneration: true,
 }
 
-// texts are what cached objects have in common: the names of their fields, of which each has a hundred, and the values
-// of some. The JSON decoder makes each again.
+// texts are strings that cached objects share: field names, of which each object has a hundred, and some values. The
+// JSON decoder allocates each again.
 type texts struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
-// share has obj use the texts that other objects have.
+// share replaces the strings of obj by shared ones.
 func (t *texts) share(obj *unstructured.Unstructured) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *texts) inValue(v any) any {
 	return v
 }
 
-// one returns the copy of a text that all use.
+// one returns the shared copy of a string.
 func (t *texts) one(text string) string {
 	if len(text) > maxInterned {
 		return text

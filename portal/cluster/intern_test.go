@@ -28,7 +28,7 @@ func decoded(tb testing.TB, i int) *unstructured.Unstructured {
 	return obj
 }
 
-// keys adds where the names of fields are kept.
+// keys collects the addresses of the field names' bytes.
 func keys(v any, to map[string]map[*byte]bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -72,7 +72,7 @@ func TestObjectsShareTheNamesOfTheirFields(t *testing.T) {
 	}
 }
 
-// BenchmarkCachedObjects tells how much memory a cached object takes.
+// BenchmarkCachedObjects measures the memory of a cached object.
 func BenchmarkCachedObjects(b *testing.B) {
 	for name, transform := range map[string]func(any) (any, error){"alone": strip, "shared": (&texts{}).strip} {
 		b.Run(name, func(b *testing.B) {

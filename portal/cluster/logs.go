@@ -16,24 +16,24 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// maxLogEntry is what a container runtime writes as one line at most, with a timestamp. As many for each line asked for
-// bound what is read of a log that is not followed: a lower limit would cut off the newest lines.
+// maxLogEntry is the longest entry that a container runtime writes, with a timestamp. It times the requested lines
+// bounds a log that is not followed: a lower limit would cut off the newest lines.
 const maxLogEntry = int64(16<<10 + 64)
 
-// LogQuery is what to read of which container's log.
+// LogQuery selects the container and the part of its log to read.
 type LogQuery struct {
 	Namespace, Pod, Container string
-	Tail                      int64 // lines, at least 1; more than podlogs.MaxLines are as many
-	Previous                  bool  // of the container's last run before this one
+	Tail                      int64 // lines, at least 1; capped at podlogs.MaxLines
+	Previous                  bool  // of the container's previous run
 	Timestamps                bool
-	Follow                    bool // do not end while the container runs
-	// App is what the Pod runs for, whose team is told that somebody read the log.
+	Follow                    bool // continue until the container ends
+	// App is the application of the Pod. Its team sees in the activity that the log was read.
 	App activity.Object
 }
 
-// Logs reads a log as the caller, to be closed; ctx bounds all of it. The caller needs the right to get pods/log in the
-// namespace; who reads too many at a time gets a *podlogs.TooManyReadsError. apierrors.IsBadRequest says that there is
-// no log, and why: the container has not started, or not ended.
+// Logs returns a log, read as the caller. The caller closes it; ctx bounds the whole read. The caller needs the right
+// to get pods/log in the namespace; a caller who reads too many at a time gets a *podlogs.TooManyReadsError.
+// apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
 func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podlogs.Lines, error) {
 	ctx, sent := withTrail(ctx, asCaller)
 	body, done, err := c.openLog(ctx, id, q)
@@ -51,7 +51,7 @@ func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podl
 	return podlogs.NewLines(body, func() { done(); ended() }), nil
 }
 
-// openLog opens a log; done must be called when it was read.
+// openLog opens a log; done must be called after reading.
 func (c *Cluster) openLog(ctx context.Context, id auth.Identity, q LogQuery) (body io.ReadCloser, done func(), err error) {
 	api, err := c.impersonator.streamsFor(id)
 	if err != nil {
@@ -75,7 +75,8 @@ func (c *Cluster) openLog(ctx context.Context, id auth.Identity, q LogQuery) (bo
 	return body, cancel, nil
 }
 
-// reading bounds the time of reading a log, and how many the caller reads; of a log that is followed, its stream does.
+// reading bounds the time of reading a log and how many the caller reads at once; a followed log is bounded by its
+// stream.
 func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (context.Context, context.CancelFunc, error) {
 	if q.Follow {
 		ctx, cancel := context.WithCancel(ctx)
@@ -89,7 +90,7 @@ func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (co
 	return ctx, func() { cancel(); leave() }, nil
 }
 
-// MayReadLogs returns a *ForbiddenError if the caller may not read logs in the namespace. It reads nothing.
+// MayReadLogs returns a *ForbiddenError if the caller cannot read logs in the namespace. It reads no log.
 func (c *Cluster) MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error {
 	return c.access.require(ctx, id, GetLogs.In(namespace))
 }
@@ -106,7 +107,7 @@ func (q LogQuery) options() *corev1.PodLogOptions {
 	return o
 }
 
-// explainLogs knows besides what explain does that the API server passes on the troubles of nodes.
+// explainLogs does what explain does, and recognises errors of nodes that the API server passes on.
 func (c *Cluster) explainLogs(ctx context.Context, id auth.Identity, q LogQuery, err error) error {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError {

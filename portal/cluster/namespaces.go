@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Namespaces returns the names of the namespaces of teams in which the caller can list at least one requestable kind,
-// sorted. Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
+// Namespaces returns the names of the team namespaces in which the caller can list at least one requestable kind,
+// sorted. Callers with the right in the whole cluster do not get namespaces of no team, such as kube-system.
 func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, error) {
 	metas, err := c.namespaceMetas(ctx)
 	if err != nil {
@@ -49,11 +49,11 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 	return names, nil
 }
 
-// givesARole are the roles that come with Portico: who has one in a namespace is of the team that it belongs to.
+// givesARole are Portico's roles: a subject with one in a namespace belongs to the namespace's team.
 var givesARole = sets.New("portico-viewer", "portico-developer", "portico-owner", "portico-admin")
 
-// teams returns the namespaces that belong to teams: those that say so by a label, those in which somebody has a role
-// of Portico's, and those that hold what teams request or a HostnameGrant.
+// teams returns the namespaces that belong to teams: those labelled so, those in which a subject has one of Portico's
+// roles, and those that hold requested objects or a HostnameGrant.
 func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadata) (sets.Set[string], error) {
 	out := sets.Set[string]{}
 	for i := range metas {
@@ -64,7 +64,7 @@ func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadat
 	if err := c.withBindings(ctx, byOurRole, "true", out); err != nil {
 		return nil, err
 	}
-	asked := map[string]bool{} // by the plural names of kinds: whether people ask for them
+	asked := map[string]bool{} // by plural name: whether the kind is requestable
 	for i := range c.kinds {
 		asked[c.kinds[i].Plural] = c.kinds[i].Namespaced && c.kinds[i].KeptBy != catalog.KeptByOperator
 	}

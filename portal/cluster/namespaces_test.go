@@ -7,7 +7,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Who may list everywhere is shown the namespaces of teams, and not those of Kubernetes and Portico itself.
+// Users who can list everywhere see the namespaces of teams, and not those of Kubernetes and Portico itself.
 func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
 	somebody := rbacv1.Subject{Kind: "User", Name: "oidc:somebody"}
 	c, _ := overseen(t, "list s3buckets", "list s3buckets payments", "list s3buckets kube-system")
@@ -27,7 +27,7 @@ func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
 	}
 }
 
-// Rights in one namespace are rights there, whatever it is called.
+// Rights in one namespace count there, whatever its name is.
 func TestWhoHasRightsInANamespaceSeesItWhateverItIs(t *testing.T) {
 	c, _ := overseen(t, "list s3buckets kube-system")
 	c.cache = spaces{names: []string{"kube-system", "search"}, bound: map[string]rbacv1.Subject{"kube-system": {Kind: "User", Name: dev.Username}}}

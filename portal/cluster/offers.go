@@ -13,11 +13,12 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// longestOfferPath is the longest question that the operator takes, about.
+// longestOfferPath is approximately the longest request path that the operator accepts.
 const longestOfferPath = 2000
 
-// Offers returns what an AWS account has for a field of a request, to a caller who can create or change objects of the
-// kind in the namespace; others get a *ForbiddenError. Of hosted zones it is those that the team's grant allows.
+// Offers returns the values that an AWS account has for a field of a request, to a caller who can create or change
+// objects of the kind in the namespace; others get a *ForbiddenError. Hosted zones are restricted to those that the
+// team's grant allows.
 func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error) {
 	may, err := c.Can(ctx, id, "update", k, q.Namespace)
 	if err == nil && !may {
@@ -28,7 +29,7 @@ func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	}
 	q.Kind = k.Name
 	if len(validation.IsDNS1123Subdomain(q.Provider)) > 0 || len(q.Path()) > longestOfferPath {
-		return operator.Offers{}, nil // nothing has such a name
+		return operator.Offers{}, nil // no resource can have that name
 	}
 	offers := c.operator.Offers(ctx, q)
 	if k.Name != hostnameKind {
@@ -42,7 +43,7 @@ func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	if grant != nil {
 		allowed = *grant
 	}
-	if q.Field != "zoneId" { // a grant limits where hostnames are, and not where certificates are validated
+	if q.Field != "zoneId" { // a grant restricts where hostnames are, and not where certificates are validated
 		allowed.Zones = nil
 	}
 	offers.Items = slices.DeleteFunc(slices.Clone(offers.Items), func(o operatorapi.Offer) bool {

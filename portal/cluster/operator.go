@@ -19,8 +19,8 @@ import (
 // account is the portal's own ServiceAccount, in its own namespace.
 const account = "portico-portal"
 
-// Checks returns what the operator tells of its checks of obj, to a caller who may get obj; others get a
-// *ForbiddenError. That the operator does not answer is no error: then they are unknown.
+// Checks returns the operator's checks of obj, to a caller who can get obj; others get a *ForbiddenError. If the
+// operator does not answer, they are unknown, and that is no error.
 func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
 	kind, ok := c.kinds.ByName(obj.GetKind())
 	if !ok {
@@ -63,7 +63,7 @@ func (a operatorAccess) Token(ctx context.Context) (string, error) { return a.cu
 // Drop implements operator.Kubernetes.
 func (a operatorAccess) Drop(token string) { a.drop(token) }
 
-// Features returns the parts of the operator that are on or off, for callers who look after the platform.
+// Features returns which optional parts of the operator are on, for platform admins.
 func (c *Cluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
 	if err := c.requirePlatform(ctx, id); err != nil {
 		return operator.Features{}, err
@@ -71,7 +71,7 @@ func (c *Cluster) Features(ctx context.Context, id auth.Identity) (operator.Feat
 	return c.operator.Features(ctx), nil
 }
 
-// Controllers returns what the operator's controllers do, for callers who look after the platform.
+// Controllers returns what the operator's controllers do, for platform admins.
 func (c *Cluster) Controllers(ctx context.Context, id auth.Identity) (operator.Work, error) {
 	if err := c.requirePlatform(ctx, id); err != nil {
 		return operator.Work{}, err
@@ -79,8 +79,8 @@ func (c *Cluster) Controllers(ctx context.Context, id auth.Identity) (operator.W
 	return c.operator.Work(ctx), nil
 }
 
-// CallHistory returns what the operator asked AWS in the last hour, as this replica of the portal has seen it, for
-// callers who look after the platform.
+// CallHistory returns the operator's AWS calls of the last hour, as this replica of the portal has recorded them, for
+// platform admins.
 func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
 	if err := c.requirePlatform(ctx, id); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator
 	return c.operator.History(), nil
 }
 
-// requirePlatform returns a *ForbiddenError but for callers who may list claims, which belong to no team: those who
-// look after the platform.
+// requirePlatform returns a *ForbiddenError unless the caller can list claims, which belong to no team: a platform
+// admin.
 func (c *Cluster) requirePlatform(ctx context.Context, id auth.Identity) error {
 	kind, err := c.kind(claimKind)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// TestTheOperatorGetsATokenForItself: a token for the API server must not leave for anybody else.
+// TestTheOperatorGetsATokenForItself: a token for the API server must not be sent to anybody else.
 func TestTheOperatorGetsATokenForItself(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	client := fake.NewClientset()

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Overview returns how all objects are that the caller can list. Its Narrow kinds are those that the caller cannot list
-// everywhere.
+// Overview returns the state of all objects that the caller can list. Its Narrow kinds are those that the caller cannot
+// list everywhere.
 func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
 	shown, narrow, err := c.places(ctx, id)
 	if err != nil {
@@ -24,9 +24,9 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 	return o, nil
 }
 
-// Rows returns what lists say of the objects that List gives, in no order, and shared. Nothing is copied: it is for
-// lists of many objects, of which few are shown. While the namespace has no objects of the kind, a lost right to list
-// it is noticed within emptyTTL.
+// Rows returns the list rows of the objects that List returns, unsorted. They are shared and must not be changed.
+// Nothing is copied: it is for long lists of which a page shows a part. While the namespace has no objects of the kind,
+// a lost right to list it is noticed within emptyTTL.
 func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error) {
 	at := overview.Place{Kind: k.Plural, Namespace: namespace}
 	if namespace != "" {
@@ -58,7 +58,7 @@ func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	return c.overview.Rows(at, func(ns string) bool { return all || visible.Has(ns) }), nil
 }
 
-// visible returns the namespaces worth asking about in which the caller can list the kind.
+// visible returns the candidate namespaces in which the caller can list the kind.
 func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind) (sets.Set[string], error) {
 	candidates, err := c.candidates(ctx, id)
 	if err != nil {
@@ -70,8 +70,8 @@ func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind)
 	return sets.New(names...), err
 }
 
-// Unlisted returns the requestable kinds that the caller cannot list in each of the namespaces; one in which every kind
-// may be listed is left out.
+// Unlisted returns, by namespace, the requestable kinds that the caller cannot list there; a namespace in which the
+// caller can list all of them is left out.
 func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
 	out := map[string]catalog.Catalog{}
 	candidates, err := c.candidates(ctx, id)
@@ -103,14 +103,14 @@ func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []s
 	return out, nil
 }
 
-// TimesToReady returns how long objects of the kind took to become ready, those of all namespaces. It is for everybody:
-// it tells nothing of single objects.
+// TimesToReady returns how long objects of the kind took to become ready, over all namespaces. It needs no right, since
+// it reveals nothing about single objects.
 func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
 	return c.overview.TimesToReady(k.Plural)
 }
 
-// places returns those with objects that the caller can list. Of each kind it asks about the whole cluster first, and
-// then about the namespaces that are worth it.
+// places returns the places with objects that the caller can list. For each kind it checks the right in the whole
+// cluster first, and then in the candidate namespaces.
 func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, narrow []string, err error) {
 	everywhere := map[string]bool{}
 	for _, k := range c.kinds {
@@ -139,7 +139,7 @@ func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overv
 	return shown, narrow, err
 }
 
-// counting keeps the overview by the changes of one kind. next is called after each, when the overview knows of it.
+// counting updates the overview with the changes of one kind. next is called after each, when the overview has it.
 func (c *Cluster) counting(k catalog.Kind, next toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
 	put := func(obj any) {
 		if u, ok := obj.(*unstructured.Unstructured); ok {

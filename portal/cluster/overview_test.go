@@ -24,7 +24,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// spaces is a cache of namespaces.
+// spaces is a cache with namespaces.
 type spaces struct {
 	cache.Cache
 	names  []string
@@ -85,7 +85,7 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 	return nil
 }
 
-// overseen returns a Cluster of some objects, in which callers may do what allow says, as "verb resource namespace".
+// overseen returns a Cluster with some objects that allows callers what allow lists, as "verb resource namespace".
 func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 	t.Helper()
 	kinds := catalogtest.Kinds(t)
@@ -230,8 +230,8 @@ func TestTheOverviewKnowsOfAChangeBeforeSubscribersDo(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller: only a RoleBinding could give there what the whole cluster
-// does not.
+// TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller: only a RoleBinding could grant there what is not granted
+// in the whole cluster.
 func TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller(t *testing.T) {
 	c, j := overseen(t, "list s3buckets")
 	names := []string{"payments"}

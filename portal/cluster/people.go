@@ -17,20 +17,20 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// The portal has no right to Secrets, as itself or as anybody. What people may do with them the operator does, for the
-// token that they bring, which it verifies itself: the portal carries it.
+// The portal has no right to Secrets, neither itself nor by impersonation. The operator reads and writes them for
+// users: the portal passes on the user's token, which the operator verifies itself.
 
-// PersonError is what the operator tells a person in place of what was asked. Its text is for them.
+// PersonError is the operator's error for a user's request. Its text is for the user.
 type PersonError struct {
 	Status int
 	Detail string
-	// Verb, Resource, Namespace and Name are what was asked for.
+	// Verb, Resource, Namespace and Name are the request.
 	Verb, Resource, Namespace, Name string
 }
 
 func (e *PersonError) Error() string { return e.Detail }
 
-// outcome returns what became of it.
+// outcome returns the request's outcome for the audit event.
 func (e *PersonError) outcome() auth.Outcome {
 	switch {
 	case e.Status == http.StatusForbidden, e.Status == http.StatusUnauthorized:
@@ -43,17 +43,17 @@ func (e *PersonError) outcome() auth.Outcome {
 	return auth.Refused
 }
 
-// secretsResource is what RBAC calls Secrets.
+// secretsResource is the RBAC resource of Secrets.
 const secretsResource = "secrets"
 
-// errand is what is asked, and how the log names it.
+// errand is a request to the operator, and its names in the log.
 type errand struct {
 	method, path                    string
 	body                            any
 	verb, resource, namespace, name string
 }
 
-// Secrets returns the Secrets of a namespace whose values people set, without values. Errors are *PersonError and
+// Secrets returns the Secrets of a namespace whose values users set, without values. Errors are *PersonError and
 // *UnavailableError.
 func (c *Cluster) Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error) {
 	var out operatorapi.SecretList
@@ -63,7 +63,7 @@ func (c *Cluster) Secrets(ctx context.Context, id auth.Identity, namespace strin
 	return out, err
 }
 
-// SetSecret sets and removes values of a Secret, which is made if need be. Errors are as for Secrets.
+// SetSecret sets and removes values of a Secret, and creates the Secret if needed. Errors are as for Secrets.
 func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error) {
 	var out operatorapi.Secret
 	_, err := c.ask(ctx, id, errand{
@@ -73,7 +73,7 @@ func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, na
 	return out, err
 }
 
-// DeleteSecret deletes a Secret whose values people set. What is in use is deleted only if confirm is its name. Errors
+// DeleteSecret deletes a Secret whose values users set. A Secret in use is deleted only if confirm is its name. Errors
 // are as for Secrets.
 func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error) {
 	path := operatorapi.SecretPath(namespace, name)
@@ -85,8 +85,8 @@ func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace,
 	return out, err
 }
 
-// Reveal returns the password of an object, and of a database that of a user of the caller's own unless master is set;
-// the operator notes it. Errors are as for Secrets.
+// Reveal returns the password of an object. For a database it is that of the caller's own database user, unless master
+// is set. The operator records it. Errors are as for Secrets.
 func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref, master bool) (operatorapi.Password, error) {
 	path := operatorapi.PasswordPath(ref.Kind.Name, ref.Namespace, ref.Name)
 	if master {
@@ -100,8 +100,8 @@ func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref, master 
 	return out, err
 }
 
-// ServesPeople returns nil if the operator does for people what they may do with Secrets, else a *PersonError that says
-// why not. An operator that does not tell is asked.
+// ServesPeople returns nil if the operator handles users' requests about Secrets, else a *PersonError with the reason.
+// An operator that does not list the feature counts as handling them.
 func (c *Cluster) ServesPeople(ctx context.Context) error {
 	features := c.operator.Features(ctx)
 	if !features.Known {
@@ -115,35 +115,35 @@ func (c *Cluster) ServesPeople(ctx context.Context) error {
 	return nil
 }
 
-// toValues returns a right to the values of a Secret, or where the name is empty of all of them. Only RBAC knows this
-// resource.
+// toValues returns a right to the values of a Secret, or with an empty name of all Secrets. The resource exists in RBAC
+// only.
 func toValues(verb, namespace, name string) Right {
 	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, object: name}
 }
 
-// MayValues reports whether the caller can do verb (create, update, list) with the values of the Secret of the name, or
-// where that is empty of all of them. It decides what pages offer: the operator asks again.
+// MayValues reports whether the caller can do verb (create, update, list) with the values of the named Secret, or with
+// an empty name of all Secrets. It decides what pages offer; the operator checks again.
 func (c *Cluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
 	return c.access.allowed(ctx, id, toValues(verb, namespace, name))
 }
 
-// RequireValues returns a *ForbiddenError unless the caller can do what MayValues tells.
+// RequireValues returns a *ForbiddenError where MayValues returns false.
 func (c *Cluster) RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
 	return c.access.require(ctx, id, toValues(verb, namespace, name))
 }
 
-// Passwords are those of an object that a person can see.
+// Passwords says which passwords of an object a user can see.
 type Passwords struct {
-	// Own is what a user of the person's own can do in the database; empty if they can have none.
+	// Own is the access of the user's own database user; empty if the user cannot have one.
 	Own v1alpha1.BindingAccess
-	// Object is the password that the connection details have: of a database the master's.
+	// Object reports the password in the connection details: for a database the master password.
 	Object bool
-	// NoOwn is why nobody has a user of their own in the database; empty if people can.
+	// NoOwn is why nobody can have a database user of their own; empty if users can.
 	NoOwn string
 }
 
-// Passwords returns which passwords of an object with connection details in the Secret the caller can see. It decides
-// what pages offer: the operator asks again.
+// Passwords returns which passwords of an object, whose connection details are in the Secret, the caller can see. It
+// decides what pages offer; the operator checks again.
 func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *unstructured.Unstructured, secret string) (may Passwords, err error) {
 	if of.Kind.Name == v1alpha1.KindRDSInstance {
 		db := &v1alpha1.RDSInstance{}
@@ -164,7 +164,7 @@ func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *
 	return may, err
 }
 
-// OwnUsers reports whether an application can have a user of its own in a database, and if not, why; nothing while the
+// OwnUsers reports whether an application can have its own user in a database, and if not, why; zero values while the
 // operator does not answer.
 func (c *Cluster) OwnUsers(ctx context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
 	features := c.operator.Features(ctx)
@@ -182,7 +182,7 @@ func (c *Cluster) OwnUsers(ctx context.Context, database *unstructured.Unstructu
 	return why == "", why, nil
 }
 
-// ownAccess returns what the caller's own user of a database may do there; empty if they can have none.
+// ownAccess returns the access that the caller's own database user has; empty if the caller cannot have one.
 func (c *Cluster) ownAccess(ctx context.Context, id auth.Identity, of Ref) (v1alpha1.BindingAccess, error) {
 	for _, own := range []struct {
 		verb   string
@@ -195,15 +195,15 @@ func (c *Cluster) ownAccess(ctx context.Context, id auth.Identity, of Ref) (v1al
 	return "", nil
 }
 
-// onDatabase returns a right to sign in to a database, which only RBAC knows.
+// onDatabase returns a right to sign in to a database, a resource that exists in RBAC only.
 func onDatabase(verb string, of Ref) Right {
 	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace, object: of.Name}
 }
 
-// OperatorAway says that nobody answers.
+// OperatorAway is the message for an operator that does not answer.
 const OperatorAway = "Portico's operator does not answer at the moment; try again"
 
-// ask has the operator do it, and puts it on the record of the request.
+// ask sends the request to the operator, and records it in the request's audit event.
 func (c *Cluster) ask(ctx context.Context, id auth.Identity, e errand, out any) (int, error) {
 	status, err := c.carry(ctx, id, e, out)
 	if e.verb != "list" {

@@ -8,10 +8,10 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// TestOnlyPeopleWithATokenOfTheirOwnAreCarried: nothing is sent for others, and the portal's own token stands for
-// nobody.
+// TestOnlyPeopleWithATokenOfTheirOwnAreCarried: nothing is sent for others, and the portal's own token is never used
+// for a user.
 func TestOnlyPeopleWithATokenOfTheirOwnAreCarried(t *testing.T) {
-	c := &Cluster{} // without an operator: whoever is carried makes it panic
+	c := &Cluster{} // without an operator: a request would panic
 	for name, id := range map[string]struct {
 		id     auth.Identity
 		status int

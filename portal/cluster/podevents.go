@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	// podEventsRest is for how long the events about a Pod are watched after somebody looked; an open page looks twice
+	// podEventsRest is how long the events about a Pod are watched after the last read; an open page reads them twice
 	// as often.
 	podEventsRest = time.Minute
-	// maxPodsWatched bounds the Pods whose events are watched at a time: each costs a connection's stream and a few
-	// kilobytes.
+	// maxPodsWatched bounds the Pods whose events are watched at a time: each costs a stream on the connection and a
+	// few kilobytes.
 	maxPodsWatched = 200
-	// podEventsWait bounds how long a page waits for the events that there are.
+	// podEventsWait bounds how long a page waits for the initial list of events.
 	podEventsWait = 5 * time.Second
 )
 
-// podEvents watches the events about Pods that somebody looks at, once for all who do: a page that is rendered again
-// asks the API server for nothing. All events about Pods would be too many to hold.
+// podEvents watches the events about the Pods that are open on pages, with one watch per Pod, so that rendering a page
+// again costs no request. Watching the events about all Pods would take too much memory.
 type podEvents struct {
 	client  kubernetes.Interface
 	changed func(Change)
-	kind    string // plural of the applications
+	kind    string // plural of the applications' kind
 
 	mu    sync.Mutex
 	all   map[types.UID]*podWatch
@@ -48,7 +48,7 @@ type podWatch struct {
 	informer toolscache.SharedIndexInformer
 	stop     context.CancelFunc
 	rest     *time.Timer
-	looked   uint64 // the last look, of all looks
+	looked   uint64 // sequence number of the last read, over all Pods
 }
 
 func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed func(Change)) *podEvents {
@@ -56,7 +56,7 @@ func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed fu
 	return &podEvents{client: client, changed: changed, kind: k.Plural, all: map[types.UID]*podWatch{}}
 }
 
-// of returns the watch of the Pod's events, which begins with the first look and ends podEventsRest after the last.
+// of returns the watch of the Pod's events, which starts with the first read and ends podEventsRest after the last.
 func (p *podEvents) of(pod *corev1.Pod) *podWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +66,7 @@ func (p *podEvents) of(pod *corev1.Pod) *podWatch {
 	case w != nil:
 		w.rest.Reset(podEventsRest)
 	case len(p.all) >= maxPodsWatched:
-		p.end(p.longestUnseen()) // it begins again when somebody looks
+		p.end(p.longestUnseen()) // it restarts at the next read
 		fallthrough
 	default:
 		w = p.begin(pod)
@@ -99,10 +99,10 @@ func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
 		},
 	}, p.client)
 	informer := toolscache.NewSharedIndexInformer(source, &corev1.Event{}, 0, nil)
-	_ = informer.SetTransform(trimEvent) // it fails only once it runs
+	_ = informer.SetTransform(trimEvent) // it only fails on a running informer
 	change := Change{Kind: p.kind, Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelWebApp], Pods: true}
 	tell := func() { p.changed(change) }
-	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{ // it fails only once it has stopped
+	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{ // it only fails on a stopped informer
 		AddFunc: func(_ any, initial bool) {
 			if !initial {
 				tell()
@@ -110,13 +110,13 @@ func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
 		},
 		UpdateFunc: func(any, any) { tell() },
 	})
-	ctx, stop := context.WithCancel(context.Background()) // it outlives the request that looked first
+	ctx, stop := context.WithCancel(context.Background()) // it outlives the first request
 	go informer.RunWithContext(ctx)
 	w := &podWatch{informer: informer, stop: stop}
 	w.rest = time.AfterFunc(podEventsRest, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.all[pod.UID] == w { // and not one that began since
+		if p.all[pod.UID] == w { // and not a watch that started since
 			p.end(pod.UID)
 		}
 	})
@@ -141,8 +141,8 @@ func (p *podEvents) close() {
 	}
 }
 
-// PodEvents returns events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to
-// list events in the namespace.
+// PodEvents returns the events about a Pod that Pods returned, newest first; they are shared. The caller needs the
+// right to list events in the namespace.
 func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
 	if err := c.access.require(ctx, id, ListEvents.In(pod.Namespace)); err != nil {
 		return nil, err

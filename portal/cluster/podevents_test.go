@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// noted are changes that were published.
+// noted records published changes.
 type noted struct {
 	mu  sync.Mutex
 	all []Change
@@ -40,7 +40,7 @@ func eventAt(name string, second int64) *corev1.Event {
 	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}, Reason: name, LastTimestamp: metav1.Unix(second, 0)}
 }
 
-// asking returns a Cluster over events, and what it asks the API server.
+// asking returns a Cluster over events, and what records its requests and published changes.
 func asking(t *testing.T) (c *Cluster, events *fake.Clientset, news *noted, j *judge) {
 	t.Helper()
 	kinds := catalogtest.Kinds(t)
@@ -51,7 +51,7 @@ func asking(t *testing.T) (c *Cluster, events *fake.Clientset, news *noted, j *j
 	return c, events, news, j
 }
 
-// requests returns the requests for events, of which each watch begins with one or two.
+// requests returns the requests for events; each watch begins with one or two.
 func requests(events *fake.Clientset) (about []string) {
 	for _, a := range events.Actions() {
 		switch a := a.(type) {
@@ -125,7 +125,7 @@ func TestWatchesOfPodsEnd(t *testing.T) {
 		}
 	}
 	c.podEvents.mu.Unlock()
-	c.podEvents.of(podCalled("u-last")).rest.Reset(0) // as if nobody had looked for long
+	c.podEvents.of(podCalled("u-last")).rest.Reset(0) // as after a long time without reads
 	eventually(t, "the end of that watch", func() bool {
 		c.podEvents.mu.Lock()
 		defer c.podEvents.mu.Unlock()

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// managedBy is the label that the operator puts on what it runs, Pods included.
+	// managedBy is the label that the operator sets on the workloads it creates, Pods included.
 	managedBy, portico = "app.kubernetes.io/managed-by", "portico"
 	// maxPodEvents bounds the events that are shown about one Pod.
 	maxPodEvents = 50
-	// maxPodText bounds what is kept of each text that a Pod's status holds.
+	// maxPodText bounds each text of a Pod's status in the cache.
 	maxPodText = 512
 )
 
-// Pods returns those that run for app, newest first; they are shared with the cache, and hold only what trimPod leaves.
-// The caller needs the right to list Pods in the namespace, and to see an application's last words the right on its
-// log.
+// Pods returns the Pods of app, newest first; they are shared with the cache and hold only what trimPod leaves. The
+// caller needs the right to list Pods in the namespace; the termination messages of containers need the right to read
+// logs.
 func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	if err := c.access.require(ctx, id, ListPods.In(app.GetNamespace())); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.
 	var list corev1.PodList
 	mine := client.MatchingLabels{v1alpha1.LabelWebApp: app.GetName()}
 	if len(validation.IsValidLabelValue(app.GetName())) > 0 {
-		return nil, nil // what no label can be, no Pod runs for
+		return nil, nil // a name that is no valid label value has no Pods
 	}
 	if err := c.cache.List(ctx, &list, client.InNamespace(app.GetNamespace()), mine); err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of pods", Cause: err}
@@ -58,8 +58,8 @@ func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.
 	return out, nil
 }
 
-// withoutWords returns a copy of a Pod without what its containers wrote at their end, which may hold anything, as logs
-// may.
+// withoutWords returns a copy of a Pod without the termination messages of its containers, which can hold anything, as
+// logs can.
 func withoutWords(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -74,10 +74,10 @@ func withoutWords(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// webAppPods selects the Pods that the operator runs: others never enter the portal.
+// webAppPods selects the Pods that the operator manages: others never reach the portal.
 func webAppPods() labels.Selector { return labels.SelectorFromSet(labels.Set{managedBy: portico}) }
 
-// trimPod keeps of a Pod what is shown: no environment, no volumes, no annotations, no addresses.
+// trimPod keeps of a Pod only what is shown: no environment, no volumes, no annotations, no addresses.
 func trimPod(in any) (any, error) {
 	p, ok := in.(*corev1.Pod)
 	if !ok {
@@ -127,7 +127,7 @@ func trimStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return out
 }
 
-// trimState keeps of what the application wrote when it ended its last line, which names the error.
+// trimState keeps only the last line of a termination message, which names the error.
 func trimState(s corev1.ContainerState) corev1.ContainerState {
 	if w := s.Waiting; w != nil {
 		s.Waiting = &corev1.ContainerStateWaiting{Reason: short(w.Reason), Message: short(w.Message)}
@@ -141,7 +141,7 @@ func trimState(s corev1.ContainerState) corev1.ContainerState {
 	return s
 }
 
-// short bounds a text of a Pod's status, and makes it one clean line.
+// short bounds a text of a Pod's status and reduces it to one clean line.
 func short(s string) string {
 	if len(s) > maxPodText {
 		s = s[:maxPodText] + " …"
@@ -149,7 +149,7 @@ func short(s string) string {
 	return podlogs.CleanLine(s)
 }
 
-// podNamed refuses a name that no Pod can have: it becomes part of the path of a request.
+// podNamed refuses an invalid Pod name, because it becomes part of a request's path.
 func podNamed(name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return fmt.Errorf("pod %q: no Pod has such a name", name)

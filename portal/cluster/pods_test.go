@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// secretive returns a Pod that says all that must not be kept.
+// secretive returns a Pod with values in all fields that must not be cached.
 func secretive() *corev1.Pod {
 	const s = "s3cret"
 	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{

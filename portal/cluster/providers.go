@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Provider is an AWS account that a namespace may use.
+// Provider is an AWS account that a namespace can use.
 type Provider struct {
 	Name           string
 	AccountID      string
@@ -23,11 +23,11 @@ type Provider struct {
 	AllowedRegions []string
 	Ready          bool
 	Message        string // of the Ready condition
-	// Guardrails of the provider.
+	// Guardrails are the provider's.
 	Guardrails guardrails.Limits
 }
 
-// Regions returns those that the namespace can choose.
+// Regions returns the regions that the namespace can choose.
 func (p Provider) Regions() []string {
 	if len(p.AllowedRegions) == 0 {
 		return []string{p.Region}
@@ -36,7 +36,7 @@ func (p Provider) Regions() []string {
 }
 
 // Providers returns the AWSProviders whose allowedNamespaces select the namespace, by name. It fails closed: a provider
-// without a selector, or with one that does not parse, is left out. The caller needs no right on AWSProviders but the
+// without a selector, or with one that does not parse, is left out. The caller needs no right to AWSProviders, only the
 // right to create or list objects of the kind in the namespace.
 func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]Provider, error) {
 	if err := c.requireInterest(ctx, id, k, namespace); err != nil {

@@ -21,11 +21,11 @@ import (
 // readTimeout bounds one read that the cache cannot answer.
 const readTimeout = 15 * time.Second
 
-// List returns every object of the kind in namespace, or with "" in every namespace that the caller can list, sorted by
-// namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
-// list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.
+// List returns every object of the kind in namespace, or with "" in every namespace in which the caller can list it,
+// sorted by namespace and name. The objects are shared with the cache: never change one, DeepCopy first. For a given
+// namespace, a caller without the right to list gets a *ForbiddenError.
 func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
-	if namespace != "" { // Rows notices a lost right late where there is nothing to list
+	if namespace != "" { // Rows notices a lost right late where the list is empty
 		if err := c.Require(ctx, id, "list", Ref{Kind: k, Namespace: namespace}); err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	return items, nil
 }
 
-// cached reads the cache without any check of access.
+// cached reads the cache without an access check.
 func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(k.GVK().GroupVersion().WithKind(k.Name + "List"))
@@ -59,9 +59,9 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 }
 
 // Get returns a copy of one object. Without the right to get the kind in the namespace it returns a *ForbiddenError,
-// whether or not the object exists; apierrors.IsNotFound is for callers with the right only.
+// whether or not the object exists; only callers with the right get a NotFound error.
 //
-// For what is not in the cache the API server is asked: it may have been made a moment ago.
+// If the object is not in the cache, Get reads it from the API server: it may have just been created.
 func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
 	if err := c.RequireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 	return obj.DeepCopy(), nil
 }
 
-// Current reads like Get, but asks the API server and not the cache, which may be some moments old.
+// Current reads like Get, but from the API server and not from the cache, which can lag.
 func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
 	if err := c.RequireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructure
 	return sortedEvents(&list), nil
 }
 
-// EventCount returns how often the event happened, whichever API wrote it.
+// EventCount returns how often the event occurred, from either version of the Events API.
 func EventCount(e *corev1.Event) int32 {
 	if e.Series != nil {
 		return max(e.Series.Count, 1)
@@ -119,7 +119,7 @@ func EventCount(e *corev1.Event) int32 {
 	return max(e.Count, 1)
 }
 
-// EventTime returns when the event was last seen, whichever API wrote it.
+// EventTime returns when the event last occurred, from either version of the Events API.
 func EventTime(e *corev1.Event) metav1.Time {
 	switch {
 	case e.Series != nil && !e.Series.LastObservedTime.IsZero():

@@ -13,7 +13,7 @@ type Ref struct {
 	Name      string
 }
 
-// in returns the client for one kind, in a namespace if it has them.
+// in returns the client for one kind, in ref's namespace if the kind is namespaced.
 func in(client dynamic.Interface, ref Ref) dynamic.ResourceInterface {
 	r := client.Resource(ref.Kind.Resource)
 	if ref.Kind.Namespaced {

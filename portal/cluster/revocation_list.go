@@ -9,31 +9,31 @@ import (
 )
 
 const (
-	// maxOfUser is how many revoked sessions of one user are remembered one by one, and maxOfList how many of one list,
-	// which is an eighth of the users. Beyond it one moment takes their place: whatever session began until then has
-	// ended.
+	// maxOfUser bounds the revoked sessions of one user that are remembered one by one, and maxOfList those of one
+	// list, which has an eighth of the users. Beyond it one moment replaces them: every session that began until then
+	// is revoked.
 	maxOfUser, maxOfList = 16, 4096
-	// allOf begins the key of that moment, after the user and a dot, or by itself for the whole list. The moment ends
-	// it: two replicas that do not know of each other's write two keys, of which the later counts.
+	// allOf begins the key of such a moment, after the user and a dot, or alone for the whole list. The moment is part
+	// of the key: two replicas that have not seen each other's write add two keys, and the later moment counts.
 	allOf = "all-"
 )
 
-// revocationList holds the sessions of some users that were revoked before their end. It is kept as the data of a
-// Secret: by key, Unix seconds as text. A key is <user>.<session>, with the time from which on nobody would take the
-// session anyway; or <user>.all-<moment> or all-<moment>, with the moment: the beginning of the latest session that it
-// ends. Keys without a dot are of sessions, as older versions wrote them. It is not safe for concurrent use.
+// revocationList holds the sessions of some users that were revoked before their expiry. It is stored as the data of a
+// Secret: Unix seconds as text, by key. A key is <user>.<session>, with the time at which the session expires anyway;
+// or <user>.all-<moment> or all-<moment>, with the moment: the beginning of the latest session that it revokes. Keys
+// without a dot are sessions written by older versions. It is not safe for concurrent use.
 type revocationList struct {
-	sessions map[string]int64            // by key, until when
-	byUser   map[string]map[string]int64 // of those with a user, by user and key
-	all      map[string]int64            // by user, "" for everybody: the latest beginning
-	moments  map[string]int64            // by key, of which those in all are the latest
+	sessions map[string]int64            // the expiry, by key
+	byUser   map[string]map[string]int64 // sessions with a user, by user and key
+	all      map[string]int64            // by user, "" for everybody: the latest moment
+	moments  map[string]int64            // all moments by key; the latest ones are in all
 }
 
 func newRevocationList() *revocationList {
 	return &revocationList{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}, moments: map[string]int64{}}
 }
 
-// began returns the beginning of a session that is forgotten at until.
+// began returns the beginning of a session whose entry expires at until.
 func began(until int64) int64 { return until - int64(auth.LongestSession/time.Second) }
 
 // has reports whether the session was revoked.
@@ -43,7 +43,8 @@ func (l *revocationList) has(s auth.SessionRef) bool {
 	return one || all
 }
 
-// covers finds whose moment ends a session of the user that began then: everybody's or the user's.
+// covers reports whether a moment revokes a session of the user that began at beginning, and whose moment it is: "" for
+// everybody's, or the user's.
 func (l *revocationList) covers(user string, beginning int64) (whose string, covered bool) {
 	for _, whose := range []string{"", user} {
 		if latest, some := l.all[whose]; some && beginning <= latest {
@@ -59,8 +60,8 @@ func (l *revocationList) hasOld(s auth.SessionRef) bool {
 	return has
 }
 
-// see takes in the data of the Secret, old or new: another replica may have written more by now. What is spent is known
-// until it has gone from the Secret, or nobody would take it out.
+// see takes in the data of the Secret, old or new: another replica may have written more meanwhile. Expired keys stay
+// known until they are removed from the Secret, since only known keys are removed.
 func (l *revocationList) see(data map[string][]byte, now time.Time) {
 	for key, text := range data {
 		l.learn(key, string(text))
@@ -72,7 +73,7 @@ func (l *revocationList) see(data map[string][]byte, now time.Time) {
 	}
 }
 
-// learn takes in what stands under a key. What is not understood was not written by us.
+// learn takes in one key of the data. Keys that it does not understand are ignored.
 func (l *revocationList) learn(key, text string) {
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -93,9 +94,9 @@ func (l *revocationList) learn(key, text string) {
 	}
 }
 
-// add takes in a session, and returns the change of the data that tells of it: texts by key, nil for what goes. Of a
-// user, or a list, of which there are too many, one moment is told in place of all: too many sessions end rather than
-// one too few. A moment that tells of the session already is told again, in case it was not written.
+// add takes in a session, and returns the change of the data that records it: texts by key, nil for keys to remove. If
+// a user or a list has too many sessions, one moment replaces them: this revokes too many sessions rather than too few.
+// A moment that already covers the session is written again, in case the earlier write failed.
 func (l *revocationList) add(s auth.SessionRef, now time.Time) map[string]*string {
 	change := l.dropSpent(now)
 	if whose, covered := l.covers(s.User, s.Began.Unix()); covered {
@@ -116,8 +117,8 @@ func (l *revocationList) add(s auth.SessionRef, now time.Time) map[string]*strin
 	return change
 }
 
-// addAll takes in that every session of the user has ended that began until then, and returns the change of the data
-// that tells of it.
+// addAll takes in that every session of the user that began at or before until is revoked, and returns the change of
+// the data that records it.
 func (l *revocationList) addAll(user string, until, now time.Time) map[string]*string {
 	change := l.dropSpent(now)
 	l.all[user] = max(l.all[user], until.Unix())
@@ -139,7 +140,7 @@ func (l *revocationList) dropSpent(now time.Time) map[string]*string {
 	return change
 }
 
-// merge puts one moment in the place of the sessions.
+// merge replaces the sessions by one moment.
 func (l *revocationList) merge(whose string, sessions map[string]int64, change map[string]*string) {
 	latest := l.all[whose]
 	if whose == "" {
@@ -147,7 +148,7 @@ func (l *revocationList) merge(whose string, sessions map[string]int64, change m
 			latest = max(latest, moment)
 		}
 	}
-	for key, moment := range l.moments { // an earlier one is worth nothing any more
+	for key, moment := range l.moments { // a later moment makes earlier ones redundant
 		if of, _ := momentOf(key); (of == whose || whose == "") && moment <= latest {
 			delete(l.all, of)
 			change[key] = nil
@@ -173,7 +174,7 @@ func momentKey(whose string, at int64) string {
 	return whose + "." + key
 }
 
-// momentOf tells whose moment a key is of, if it is of one.
+// momentOf returns whose moment a key is; ok is false if it is the key of no moment.
 func momentOf(key string) (whose string, ok bool) {
 	user, rest, ofUser := strings.Cut(key, ".")
 	if !ofUser {
@@ -187,7 +188,7 @@ func seconds(at int64) *string {
 	return &s
 }
 
-// spent returns the keys of what nobody needs to know any more: what is past its time, and what a moment tells of, too.
+// spent returns the keys that are no longer needed: those that have expired or that a moment covers.
 func (l *revocationList) spent(now time.Time) (keys []string) {
 	for key, until := range l.sessions {
 		user, _, ofUser := strings.Cut(key, ".")

@@ -17,7 +17,7 @@ func sessionOf(user string, n int, began time.Time) auth.SessionRef {
 	return auth.SessionRef{ID: fmt.Sprintf("%s-%d", user, n), User: user, Began: began}
 }
 
-// replica is a list that another replica keeps by what it is told.
+// replica holds the list of another replica, updated from the Secret's data.
 type replica struct {
 	*revocationList
 	data map[string][]byte // of the Secret
@@ -62,14 +62,14 @@ func TestAUserIsSignedOutOfAll(t *testing.T) {
 			}
 		}
 	}
-	there.change(t, here.addAll("a1", noon.Add(-time.Minute), noon)) // told late, it takes nothing back
+	there.change(t, here.addAll("a1", noon.Add(-time.Minute), noon)) // a late change does not undo it
 	if len(there.data) != 1 || !there.has(sessionOf("a1", 1, noon)) {
 		t.Errorf("%v", there.data)
 	}
 }
 
-// TestReplicasThatLagFillNoList: two replicas write to one Secret and see it late; still it stays small, and in the end
-// both know of every sign-out.
+// TestReplicasThatLagFillNoList: two replicas write to one Secret and see it late; it still stays small, and in the end
+// both have every sign-out.
 func TestReplicasThatLagFillNoList(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		replicas, seen := []*revocationList{newRevocationList(), newRevocationList()}, []int{0, 0}
@@ -102,8 +102,8 @@ func TestReplicasThatLagFillNoList(t *testing.T) {
 	})
 }
 
-// TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle: whoever signs in and out all day fills no list, loses other
-// sessions of that day, and nobody else does.
+// TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle: a user who signs in and out all day does not fill the list, and
+// loses other sessions of that day; other users lose none.
 func TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle(t *testing.T) {
 	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	neighbour, before, after := sessionOf("b1", 1, noon), sessionOf("a1", -1, noon.Add(-time.Minute)), sessionOf("a1", -2, noon.Add(time.Hour))
@@ -165,12 +165,12 @@ func TestSignOutsAreForgottenWithTheirSessions(t *testing.T) {
 		t.Errorf("known are %v of %v, and %v", other.sessions, other.byUser, other.all)
 	}
 	other.change(t, l.add(sessionOf("d1", 0, later), later))
-	if len(other.data) != 3 { // c1, d1, and what nobody understands
+	if len(other.data) != 3 { // c1, d1, and the key in an unknown format
 		t.Errorf("told are %v", other.data)
 	}
 }
 
-// TestMomentsOfUsersFillNoList: sign-outs of everybody at once must leave room for the next one.
+// TestMomentsOfUsersFillNoList: after sign-outs of all users at once there is still space for the next one.
 func TestMomentsOfUsersFillNoList(t *testing.T) {
 	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	for n := range maxOfList + 1 {

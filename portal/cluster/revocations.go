@@ -25,19 +25,20 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// revocationLists is how many Secrets there are: what does not fit into one would end no session.
+// revocationLists is the number of Secrets. Several are needed because revocations that exceed a Secret's size would
+// have no effect.
 const revocationLists = 8
 
 // RevocationSecret returns the name of the Secret in Portico's namespace that lists revoked sessions of some users.
 // Each is installed with the portal, empty, so that the portal needs no right to create Secrets.
 func RevocationSecret(list int) string {
 	if list == 0 {
-		return "portico-revoked-sessions" // which once was the only one
+		return "portico-revoked-sessions" // earlier versions had this one only
 	}
 	return "portico-revoked-sessions-" + strconv.Itoa(list)
 }
 
-// Revocations are the sessions that were revoked before their end, at a sign-out or by a platform admin, watched by
+// Revocations are the sessions that were revoked before their expiry, at a sign-out or by a platform admin, watched by
 // every replica.
 type Revocations struct {
 	secrets corev1client.SecretInterface
@@ -93,7 +94,7 @@ func (r *Revocations) run(ctx context.Context) {
 	all.Wait()
 }
 
-// Loaded reports whether learn has seen the lists as they were at the start; the informers alone are done before that.
+// Loaded reports whether learn has processed the initial lists; the informers report that they have synced before that.
 func (r *Revocations) Loaded() bool {
 	for _, w := range r.watched {
 		if !w.learnt.HasSynced() {
@@ -103,7 +104,7 @@ func (r *Revocations) Loaded() bool {
 	return true
 }
 
-// learn adds what other replicas wrote. Nothing is ever taken back before its time.
+// learn adds what other replicas wrote. No revocation is removed before it expires.
 func (r *Revocations) learn(list int, obj any) {
 	s, ok := obj.(*corev1.Secret)
 	if !ok {
@@ -116,7 +117,7 @@ func (r *Revocations) learn(list int, obj any) {
 
 // listOf returns the list of the user's sessions, by the last digit of the hash.
 func listOf(user string) int {
-	digit, _ := strconv.ParseUint(user[max(len(user)-1, 0):], 16, 8) // what is no hash is in the first one
+	digit, _ := strconv.ParseUint(user[max(len(user)-1, 0):], 16, 8) // anything that is no hash is in the first list
 	return int(digit) % revocationLists
 }
 
@@ -127,20 +128,21 @@ func (r *Revocations) Revoked(s auth.SessionRef) bool {
 	return r.lists[listOf(s.User)].has(s) || r.lists[0].hasOld(s)
 }
 
-// Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret. After
-// an error it is refused here only.
+// Revoke revokes the session, at once on this replica and on the others as soon as they see the Secret. After an error
+// it is revoked on this replica only.
 func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
 	return r.change(ctx, listOf(s.User), func(l *revocationList) map[string]*string { return l.add(s, r.clock.Now()) })
 }
 
-// RevokeUser does that to all sessions of the user that began until then.
+// RevokeUser revokes all sessions of the user that began at or before until.
 func (r *Revocations) RevokeUser(ctx context.Context, until auth.SessionRef) error {
 	return r.change(ctx, listOf(until.User), func(l *revocationList) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
 }
 
-// EndUser ends all sessions and tokens of a user that have begun, by the name that Kubernetes knows, and returns the
-// latest beginning of what has ended. Both tell the second in which they began, and no less: it returns when this one
-// is over, so that what begins afterwards lasts. Nobody calls it off: who asked may have gone.
+// EndUser revokes all sessions and tokens that a user has begun, by the username in Kubernetes, and returns the latest
+// beginning that is revoked. Sessions and tokens record their beginning in whole seconds, so it returns after the
+// current second is over, and those that begin later are valid. It ignores the cancellation of ctx, because the
+// caller's connection may end first.
 func (r *Revocations) EndUser(ctx context.Context, username string) (time.Time, error) {
 	until := r.clock.Now().Truncate(time.Second)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -162,7 +164,7 @@ func (r *Revocations) change(ctx context.Context, list int, by func(*revocationL
 
 	data := map[string]any{}
 	for key, text := range change {
-		if data[key] = nil; text != nil { // a merge patch removes what is null
+		if data[key] = nil; text != nil { // a merge patch removes null values
 			data[key] = base64.StdEncoding.EncodeToString([]byte(*text))
 		}
 	}
@@ -170,7 +172,7 @@ func (r *Revocations) change(ctx context.Context, list int, by func(*revocationL
 	if err != nil {
 		return fmt.Errorf("writing the patch of revoked sessions: %w", err)
 	}
-	// The same patch may be sent twice.
+	// The patch is idempotent.
 	err = retry.OnError(wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 3}, func(err error) bool { return ctx.Err() == nil && !apierrors.IsForbidden(err) }, func() error {
 		_, err := r.secrets.Patch(ctx, RevocationSecret(list), types.MergePatchType, patch, metav1.PatchOptions{})
 		return err

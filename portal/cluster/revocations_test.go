@@ -24,7 +24,7 @@ func TestRevocationsAreLoadedOnceTheyAreKnown(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(0)},
 		Data:       map[string][]byte{"gone": []byte("99999999999")}, // as older versions wrote it
 	})
-	// The fake sends no bookmarks, without which a list that is watched has no end.
+	// The fake sends no bookmarks, and without them a watch-list never ends.
 	client.PrependWatchReactor("secrets", func(a clienttesting.Action) (bool, watch.Interface, error) {
 		if a.(clienttesting.WatchActionImpl).ListOptions.SendInitialEvents != nil {
 			return true, nil, errors.New("list first")
@@ -35,7 +35,7 @@ func TestRevocationsAreLoadedOnceTheyAreKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.mu.Lock() // learning waits
+	r.mu.Lock() // learn is blocked
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); r.run(ctx) }()
@@ -54,7 +54,7 @@ func TestRevocationsAreLoadedOnceTheyAreKnown(t *testing.T) {
 	<-done
 }
 
-// TestASignOutIsWrittenAtASecondTry: the provider tells it once.
+// TestASignOutIsWrittenAtASecondTry: the provider sends it once.
 func TestASignOutIsWrittenAtASecondTry(t *testing.T) {
 	for _, c := range []struct {
 		fails, tries int

@@ -9,14 +9,14 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// verbs are what can be done with the objects of a kind.
+// verbs are the verbs on the objects of a kind.
 var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
 
-// Rights returns what the caller can do in the namespace, by the plural names of the kinds; of a kind that may not be
-// touched the list is empty.
+// Rights returns what the caller can do in the namespace: the verbs by the plural names of the kinds, an empty list for
+// a kind without rights.
 //
-// It asks as little as it can: nothing about a namespace that does not exist, in which nobody can do anything, and
-// about the whole cluster, whose answers hold for the next namespace too, where the caller has rights by nothing else.
+// It sends few reviews: none about a namespace that does not exist, and about the whole cluster, whose decisions also
+// apply to the next namespace, if no binding in the namespace names the caller.
 func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error) {
 	may := map[string][]string{}
 	for _, k := range kinds {
@@ -50,14 +50,14 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 	return may, nil
 }
 
-// nothingToList reports whether a right is to list a kind of which the namespace has nothing.
+// nothingToList reports whether the right is to list a kind of which the namespace has no objects.
 func (c *Cluster) nothingToList(r Right) bool {
 	return r.verb == "list" && r.ofKind && r.namespace != "" && c.overview.Empty(overview.Place{Kind: r.resource, Namespace: r.namespace})
 }
 
-// Ahead asks for rights that the caller is about to need, all at once, and waits for no answer: whoever needs one then
-// finds it, or waits for the question that is under way. It decides nothing. A page asks a dozen questions, one after
-// the other, and this makes of as many times to the API server and back about one.
+// Ahead starts the reviews of rights that the caller is about to need, concurrently, and does not wait for them: later
+// checks find the cached decision or join the review in progress. It decides nothing. A page checks a dozen rights one
+// after the other, and this reduces the wait to about one round trip to the API server.
 func (c *Cluster) Ahead(ctx context.Context, id auth.Identity, rights ...Right) {
 	open := make([]Right, 0, len(rights))
 	for _, r := range rights {
@@ -68,11 +68,11 @@ func (c *Cluster) Ahead(ctx context.Context, id auth.Identity, rights ...Right) 
 		open = append(open, r)
 	}
 	if len(open) < 2 {
-		return // whoever needs it asks as soon
+		return // the check itself will send the review
 	}
 	go func() {
 		_, _ = filter(ctx, open, func(ctx context.Context, r Right) (bool, error) {
-			_, _ = c.access.allowed(ctx, id, r) // an error meets whoever needs the answer
+			_, _ = c.access.allowed(ctx, id, r) // the check itself reports the error
 			return false, nil
 		})
 	}()

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// slow is an API server that takes a second for each access review, however many there are at once.
+// slow is an API server that takes a second for each access review, even for concurrent ones.
 type slow struct {
 	authorizationclient.SubjectAccessReviewInterface
 	asked atomic.Int32
@@ -53,7 +53,7 @@ func TestAskingAheadMakesOneWaitOfMany(t *testing.T) {
 	})
 }
 
-// Nobody else would ask what a page asks for alone, nor sooner than it does.
+// A single right is checked where it is needed: starting it earlier gains nothing.
 func TestOneRightIsNotAskedForAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &slow{}

@@ -19,7 +19,7 @@ func TestRightsCostFewReviews(t *testing.T) {
 		{"payments", []string{"list", "delete"}, each},
 		{"payments", []string{"list", "delete"}, 0},
 		{"no-such-1", []string{}, 0},
-		{"other-001", []string{}, each}, // about the whole cluster
+		{"other-001", []string{}, each}, // in the whole cluster
 		{"other-002", []string{}, 0},
 		{"no-such-2", []string{}, 0},
 	} {

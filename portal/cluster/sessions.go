@@ -13,17 +13,18 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// SessionsResource is what RBAC calls sessions.
+// SessionsResource is the RBAC resource of sessions.
 const SessionsResource = "sessions"
 
-// toEndSessions is the right to end the sessions of any user. Only RBAC knows this resource: there are no such objects.
+// toEndSessions is the right to end the sessions of any user. The resource exists in RBAC only: there are no such
+// objects.
 var toEndSessions = Right{verb: "delete", group: v1alpha1.GroupVersion.Group, resource: SessionsResource}
 
-// Ended says whose sessions have ended.
+// Ended is the user whose sessions have ended.
 type Ended struct {
-	// Username is as Kubernetes knows the user.
+	// Username is the user's name in Kubernetes.
 	Username string
-	// Until is the latest beginning of what has ended; zero after a dry run.
+	// Until is the latest beginning of a session that has ended; zero after a dry run.
 	Until time.Time
 }
 
@@ -32,10 +33,10 @@ func (c *Cluster) MayEndSessions(ctx context.Context, id auth.Identity) (bool, e
 	return c.access.allowed(ctx, id, toEndSessions)
 }
 
-// EndSessions ends, on every replica, all sessions and bearer tokens that a user has for the portal, or with dryRun
-// only says whose they are. user is as auth.NameUser reads it. What begins after it has returned lasts. Errors are
-// *ForbiddenError, *auth.NoUserError and *UnavailableError; after the last one they have ended here, and perhaps
-// nowhere else.
+// EndSessions ends, on every replica, all of a user's sessions and bearer tokens for the portal, or with dryRun only
+// returns whose they are. user is in a format that auth.NameUser accepts. Sessions that begin after it has returned are
+// valid. Errors are *ForbiddenError, *auth.NoUserError and *UnavailableError; after the last one the sessions have
+// ended on this replica, and possibly on no other.
 func (c *Cluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (Ended, error) {
 	out, err := c.endSessions(ctx, id, user, dryRun)
 	auth.NoteWrite(ctx, auth.Write{
@@ -45,7 +46,7 @@ func (c *Cluster) EndSessions(ctx context.Context, id auth.Identity, user string
 }
 
 func (c *Cluster) endSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (Ended, error) {
-	c.access.forget(id, toEndSessions) // no API server refuses it later
+	c.access.forget(id, toEndSessions) // no API server checks this right later
 	if err := c.access.require(ctx, id, toEndSessions); err != nil {
 		return Ended{}, err
 	}
@@ -68,7 +69,7 @@ func (c *Cluster) endSessions(ctx context.Context, id auth.Identity, user string
 	return out, nil
 }
 
-// isGroup reports whether bindings name a group like that, and no user.
+// isGroup reports whether bindings name a group of that name, and no user.
 func (c *Cluster) isGroup(ctx context.Context, name string) (bool, error) {
 	group, err := c.isBound(ctx, rbacv1.GroupKind+" "+name)
 	if err != nil || !group {
@@ -78,7 +79,7 @@ func (c *Cluster) isGroup(ctx context.Context, name string) (bool, error) {
 	return !user, err
 }
 
-// isBound reports whether some binding names the subject, which is as subjectName has it.
+// isBound reports whether any binding names the subject, in the format of subjectName.
 func (c *Cluster) isBound(ctx context.Context, subject string) (bool, error) {
 	for _, index := range []string{bySubject, byTeamSubject} {
 		var wide rbacv1.ClusterRoleBindingList

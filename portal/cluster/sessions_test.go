@@ -27,8 +27,8 @@ func lists() *fake.Clientset {
 	return fake.NewClientset(all...)
 }
 
-// ending returns a cluster whose dev may end sessions, and what it writes to. In its bindings ops is a group, and both
-// a group and a user.
+// ending returns a cluster whose user dev can end sessions, and the client that it writes to. In its bindings ops is a
+// group, and both is a group and a user.
 func ending(t *testing.T, allow ...string) (*Cluster, *fake.Clientset, *clocktesting.FakePassiveClock) {
 	t.Helper()
 	c, _ := overseen(t, allow...)
@@ -94,7 +94,7 @@ func TestSessionsOfAUserAreEndedByWhoMay(t *testing.T) {
 	}
 }
 
-// TestTheRightToEndSessionsIsAskedForEachTime: nothing behind the portal would refuse it.
+// TestTheRightToEndSessionsIsAskedForEachTime: no API server checks it afterwards.
 func TestTheRightToEndSessionsIsAskedForEachTime(t *testing.T) {
 	c, j := overseen(t, mayEnd)
 	c.prefix = "oidc:"
@@ -112,8 +112,7 @@ func TestTheRightToEndSessionsIsAskedForEachTime(t *testing.T) {
 	}
 }
 
-// TestEndingOutlivesReplicas: one that starts anew knows it from the Secret, until nothing can be left of what was
-// ended.
+// TestEndingOutlivesReplicas: a new replica reads it from the Secret, until the ended sessions have expired.
 func TestEndingOutlivesReplicas(t *testing.T) {
 	c, secrets, now := ending(t, mayEnd)
 	began := time.Now()
@@ -122,7 +121,7 @@ func TestEndingOutlivesReplicas(t *testing.T) {
 		t.Fatalf("%+v, %v", ended, err)
 	}
 	if took := time.Since(began); took < 100*time.Millisecond || took > 5*time.Second {
-		t.Errorf("it took %s", took) // the rest of the second, and what a busy machine needs
+		t.Errorf("it took %s", took) // the rest of the second, and some tolerance for a busy machine
 	}
 	knows := func(r *Revocations, user string, began time.Time) bool { return r.Revoked(auth.UserRef(user, began)) }
 	fresh, err := newRevocations(secrets.CoreV1().Secrets("portico-system"), now)
@@ -144,7 +143,7 @@ func TestEndingOutlivesReplicas(t *testing.T) {
 			t.Error("another is ended than was asked for")
 		}
 	}
-	now.SetTime(noon.Add(auth.LongestSession)) // something of it may count until now
+	now.SetTime(noon.Add(auth.LongestSession)) // the latest expiry
 	if err := fresh.Revoke(t.Context(), auth.SessionRef{ID: "x", User: auth.UserRef("oidc:jo", noon).User, Began: now.Now()}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,28 +13,28 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// What belongs to a team beside our kinds. The plural names are those of Change.Kind, too.
+// Resources of a team other than our kinds. The plural names are also those in Change.Kind.
 const (
 	Quotas   = "resourcequotas"
 	Bindings = "rolebindings"
 )
 
-// Quota is how much of one thing a namespace may have, and has, by one of its ResourceQuotas.
+// Quota is the limit and the usage of one resource in a namespace, by one of its ResourceQuotas.
 type Quota struct {
 	Namespace string
 	Name      string // of the ResourceQuota
-	Of        string // as Kubernetes names it: count/s3buckets.portico.dev, requests.cpu
+	Of        string // as in Kubernetes: count/s3buckets.portico.dev, requests.cpu
 	Used      apiresource.Quantity
 	Hard      apiresource.Quantity
-	// Known is false until Kubernetes has counted for the first time; Used says nothing then.
+	// Known is false until Kubernetes has counted for the first time; Used is meaningless then.
 	Known bool
 }
 
-// Full reports whether there is no room for another one.
+// Full reports whether the quota is used up.
 func (q Quota) Full() bool { return q.Known && q.Used.Cmp(q.Hard) >= 0 }
 
-// Quotas returns the quotas of a namespace, or with "" of every namespace, sorted by namespace, what they are of, and
-// name. Without the right to list ResourceQuotas there it is a *ForbiddenError.
+// Quotas returns the quotas of a namespace, or with "" of every namespace, sorted by namespace, resource and name. A
+// caller without the right to list ResourceQuotas there gets a *ForbiddenError.
 func (c *Cluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]Quota, error) {
 	if err := c.access.require(ctx, id, Right{verb: "list", resource: Quotas, namespace: namespace}); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (c *Cluster) Quotas(ctx context.Context, id auth.Identity, namespace string
 	return out, nil
 }
 
-// quotasOf reads what is counted from the status. What Kubernetes has not looked at yet is in the spec only.
+// quotasOf returns the quotas from the status. Those that Kubernetes has not counted yet are in the spec only.
 func quotasOf(q *corev1.ResourceQuota) []Quota {
 	out := make([]Quota, 0, len(q.Spec.Hard))
 	for name, hard := range q.Spec.Hard {
@@ -63,7 +63,7 @@ func quotasOf(q *corev1.ResourceQuota) []Quota {
 	return out
 }
 
-// Member is somebody who has a role in a namespace by a RoleBinding there.
+// Member is a subject with a role in a namespace by a RoleBinding there.
 type Member struct {
 	Kind      string // User, Group or ServiceAccount
 	Name      string
@@ -72,8 +72,8 @@ type Member struct {
 	Binding   string // name of the RoleBinding
 }
 
-// Members returns those whom RoleBindings of the namespace name, sorted by role, kind and name. Roles that are bound
-// for the whole cluster are not among them. Without the right to list RoleBindings there it is a *ForbiddenError.
+// Members returns the subjects of the namespace's RoleBindings, sorted by role, kind and name. Cluster-wide bindings
+// are not included. A caller without the right to list RoleBindings there gets a *ForbiddenError.
 func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]Member, error) {
 	if err := c.access.require(ctx, id, Right{verb: "list", group: rbacv1.GroupName, resource: Bindings, namespace: namespace}); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace strin
 	return out, nil
 }
 
-// teamObjects returns what is cached for Quotas and Members, by what it is called.
+// teamObjects returns the types that are cached for Quotas and Members, by plural name.
 func teamObjects() map[string]client.Object {
 	return map[string]client.Object{Quotas: &corev1.ResourceQuota{}, Bindings: &rbacv1.RoleBinding{}}
 }

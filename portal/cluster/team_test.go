@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// cupboard is a cache of fixed quotas and role bindings; err makes it fail.
+// cupboard is a cache with fixed quotas and role bindings; err makes it fail.
 type cupboard struct {
 	cache.Cache
 	quotas   []corev1.ResourceQuota
@@ -129,7 +129,7 @@ func TestACacheThatFailsIsNoEmptyTeam(t *testing.T) {
 	}
 }
 
-// told returns the text, or what became of the question.
+// told returns the text, or the error.
 func told(text string, err error) string {
 	if _, ok := errors.AsType[*ForbiddenError](err); ok {
 		return "forbidden"

@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Teams returns the Teams that the caller can see, by name: all of them with the right to list them, else those that
-// they may get, as members may their own. They are shared with the cache: never change one.
+// Teams returns the Teams that the caller can see, by name: all of them with the right to list Teams, else those that
+// the caller can get, as members can get their own. They are shared with the cache: never change one.
 func (c *Cluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
 	k, ok := c.kinds.ByName(v1alpha1.KindTeam)
 	if !ok {
@@ -40,8 +40,8 @@ func (c *Cluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructured.
 	return all, err
 }
 
-// teamsNaming returns the names of the Teams that are worth asking about: those whose ClusterRoleBindings name the
-// caller. nil is all of them. It decides nothing.
+// teamsNaming returns the names of the Teams that are worth access reviews: those whose ClusterRoleBindings name the
+// caller; nil means all. It grants nothing.
 func (c *Cluster) teamsNaming(ctx context.Context, id auth.Identity) (sets.Set[string], error) {
 	if c.askEverywhere {
 		return nil, nil
@@ -55,7 +55,7 @@ func (c *Cluster) teamsNaming(ctx context.Context, id auth.Identity) (sets.Set[s
 	return names, err
 }
 
-// NamespacesOf returns the namespaces that a Team has, as its status tells.
+// NamespacesOf returns the namespaces of a Team from its status.
 func NamespacesOf(team *unstructured.Unstructured) []string {
 	list, _, _ := unstructured.NestedFieldNoCopy(team.Object, "status", "namespaces")
 	items, _ := list.([]any)
@@ -70,8 +70,8 @@ func NamespacesOf(team *unstructured.Unstructured) []string {
 	return names
 }
 
-// FreeNamespace reports whether the Team of that name could have the namespace: it does not exist, or was given to the
-// team by its label. The caller needs the right to create Teams.
+// FreeNamespace reports whether the Team of that name could have the namespace: either it does not exist, or its label
+// gives it to the team. The caller needs the right to create Teams.
 func (c *Cluster) FreeNamespace(ctx context.Context, id auth.Identity, team, namespace string) (bool, error) {
 	k, _ := c.kinds.ByName(v1alpha1.KindTeam)
 	if err := c.access.require(ctx, id, RightTo("create", k, "")); err != nil {

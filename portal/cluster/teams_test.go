@@ -21,14 +21,14 @@ func teamNamed(name string) *unstructured.Unstructured {
 	return obj
 }
 
-// teamBinding returns the binding that Portico makes for the members of a Team.
+// teamBinding returns the binding that Portico creates for the members of a Team.
 func teamBinding(team, suffix string) rbacv1.ClusterRoleBinding {
 	return rbacv1.ClusterRoleBinding{
 		RoleRef: rbacv1.RoleRef{Name: v1alpha1.TeamRolePrefix + team + suffix}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "oidc:a"}},
 	}
 }
 
-// teamed returns a Cluster of three Teams, in which callers may do what allow says as "verb team", or "verb" of all.
+// teamed returns a Cluster with three Teams that allows callers what allow lists, as "verb team", or "verb" for all.
 func teamed(t *testing.T, allow []string, bindings ...rbacv1.ClusterRoleBinding) (*Cluster, *judge) {
 	t.Helper()
 	c, j := overseen(t)

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// tokenSeconds is the shortest life that the API server grants.
+	// tokenSeconds is the shortest lifetime that the API server grants.
 	tokenSeconds = int64(600)
-	// tokenMargin is how long before its end a token is replaced.
+	// tokenMargin is how long before its expiry a token is replaced.
 	tokenMargin = 2 * time.Minute
 	// mintTimeout bounds one TokenRequest.
 	mintTimeout = 5 * time.Second
 )
 
-// tokens are short-lived ones of a ServiceAccount, minted by the portal's own one. It is safe for concurrent use.
+// tokens are short-lived tokens of a ServiceAccount, requested with the portal's own. It is safe for concurrent use.
 type tokens struct {
 	client    kubernetes.Interface
 	account   types.NamespacedName
@@ -36,7 +36,7 @@ type tokens struct {
 	expires time.Time
 }
 
-// current holds the lock while it mints, so that one request mints for all that wait.
+// current returns a valid token. It holds the lock while requesting one, so that concurrent callers share it.
 func (t *tokens) current(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,12 +56,12 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 	return t.token, nil
 }
 
-// mintError says that there is no token. It does not unwrap: the answer to our own request must not be taken for the
-// answer to the caller's.
+// mintError reports that no token could be issued. It does not unwrap: the answer to our own request must not be taken
+// for the answer to the caller's.
 type mintError struct {
 	account types.NamespacedName
 	cause   error
-	refused bool // the ServiceAccount is missing, or the portal may not mint for it
+	refused bool // the ServiceAccount is missing, or the portal has no right to its tokens
 }
 
 func (e *mintError) Error() string {
@@ -76,13 +76,13 @@ func (t *tokens) drop(token string) {
 	}
 }
 
-// minter adds to each request a token of the impersonating ServiceAccount.
+// minter adds a token of the impersonating ServiceAccount to each request.
 type minter struct {
 	*tokens
 	next http.RoundTripper
 }
 
-// RoundTrip sends a copy of the request: RoundTrippers must not change theirs.
+// RoundTrip sends a copy of the request, since a RoundTripper must not modify the original.
 func (m *minter) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := m.current(r.Context())
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *minter) RoundTrip(r *http.Request) (*http.Response, error) {
 	out.Header.Set("Authorization", "Bearer "+token)
 	resp, err := m.next.RoundTrip(out)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
-		m.drop(token) // the ServiceAccount was made again: the next request mints
+		m.drop(token) // the ServiceAccount was created again: the next request gets a new token
 	}
 	return resp, err
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// IssuesTokens implements auth.TokenReviewer. The API server's issuer is that of the tokens which it issues to the
-// portal, and was, as long as this process lives.
+// IssuesTokens implements auth.TokenReviewer. The API server's issuer is the one in the tokens that it issues to the
+// portal, now or earlier in this process.
 func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error) {
 	token, err := c.impersonator.tokens.current(ctx)
 	if err != nil {
@@ -31,11 +31,11 @@ func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error)
 	return ours, nil
 }
 
-// signersEvery is how often the API server's keys are fetched at most, whatever tokens strangers send: a token of a key
-// that is not known waits for that.
+// signersEvery is the minimum interval between fetches of the API server's keys, whatever tokens strangers send: a
+// token with an unknown key waits for the next fetch.
 const signersEvery = time.Second
 
-// newSigners returns the keys by which the API server signs tokens of ServiceAccounts, as it publishes them.
+// newSigners returns the API server's published keys for ServiceAccount tokens.
 func newSigners(own *rest.Config, clients kubernetes.Interface, c clock.PassiveClock) (*identity.Keys, error) {
 	transport, err := rest.TransportFor(own)
 	if err != nil {
@@ -63,8 +63,8 @@ func (c *Cluster) VerifyToken(ctx context.Context, issuer, token string, audienc
 	return namespace, nil
 }
 
-// ReviewToken asks the API server whose ServiceAccount token this is. The token must be for one of the audiences.
-// auth.ErrBadToken means that it is none of ours; other errors that nobody could be asked.
+// ReviewToken asks the API server for the ServiceAccount of a token. The token must be for one of the audiences.
+// auth.ErrBadToken means that the API server does not accept it; other errors, that it could not be reached.
 func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (auth.Identity, error) {
 	answer, err := c.client.AuthenticationV1().TokenReviews().Create(ctx, &authenticationv1.TokenReview{
 		Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences},
@@ -73,7 +73,7 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 		return auth.Identity{}, &UnavailableError{Doing: "asking for a token review", Cause: err}
 	}
 	st := answer.Status
-	// An authenticator that ignores audiences answers without any: then the token is the API server's, not ours.
+	// An authenticator that ignores audiences returns none: then the token is for the API server, not for us.
 	forUs := slices.ContainsFunc(st.Audiences, func(a string) bool { return slices.Contains(audiences, a) })
 	if !st.Authenticated || !forUs {
 		return auth.Identity{}, auth.ErrBadToken

@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	// renewalLists is how many Secrets there are: each answer has a whole one.
+	// renewalLists is the number of Secrets: each response to a write contains a whole one.
 	renewalLists = 8
-	// forgetAfter is how long after its end a turn is taken out. Nobody is about to take the same one again by then.
+	// forgetAfter is how long after its end a turn is removed. By then no replica is about to take it over.
 	forgetAfter = 30 * time.Second
-	// turnTries bounds how often a turn is tried that others change at the same time.
+	// turnTries bounds the attempts at a turn while others change the list.
 	turnTries = 5
 )
 
-// RenewalSecret returns the name of the Secret in Portico's namespace that lists some of the sessions that are being
-// renewed. Each is installed with the portal, empty, so that the portal needs no right to create Secrets.
+// RenewalSecret returns the name of the Secret in Portico's namespace that lists some of the sessions being renewed.
+// Each is installed with the portal, empty, so that the portal needs no right to create Secrets.
 func RenewalSecret(list int) string { return "portico-session-renewals-" + strconv.Itoa(list) }
 
-// Turns let the replicas renew each session one after the other. A turn is a key in a Secret: its end in milliseconds
-// since 1970, and what was left.
+// Turns let the replicas renew each session one after the other. A turn is a key in a Secret; its value is its end in
+// milliseconds since 1970, and the text that Leave stored.
 type Turns struct {
 	secrets corev1client.SecretInterface
 
 	mu   sync.Mutex
-	over [renewalLists][]string // keys that can be taken out
+	over [renewalLists][]string // keys that can be removed
 }
 
 func newTurns(secrets corev1client.SecretInterface) *Turns {
@@ -45,11 +45,11 @@ func newTurns(secrets corev1client.SecretInterface) *Turns {
 
 // renewalList returns the list of a key, which is a hash.
 func renewalList(key string) int {
-	digit, _ := strconv.ParseUint(key[max(len(key)-1, 0):], 16, 8) // what is no hash is in the first one
+	digit, _ := strconv.ParseUint(key[max(len(key)-1, 0):], 16, 8) // anything that is no hash is in the first list
 	return int(digit) % renewalLists
 }
 
-// Take implements auth.Turns. It costs one request where nobody else wants the turn.
+// Take implements auth.Turns. It costs one request if nobody else wants the turn.
 func (t *Turns) Take(ctx context.Context, key string, now, until time.Time) (mine bool, left string, err error) {
 	list := renewalList(key)
 	ops := []patchOp{{"test", "/data/" + key, nil}, {"add", "/data/" + key, []byte(turnText(until, ""))}}
@@ -71,14 +71,14 @@ func (t *Turns) Take(ctx context.Context, key string, now, until time.Time) (min
 	return false, "", errors.New("others take turns all the time")
 }
 
-// patchOp is one step of a JSON patch. Values are base64, as those of Secrets.
+// patchOp is one operation of a JSON patch. Values are base64, as in Secrets.
 type patchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// takeOver takes a turn that is over, or the first one of a list; data is as it was read.
+// takeOver returns the patch that takes a turn that has ended, or a new one; data is the Secret's data as it was read.
 func takeOver(key string, data map[string][]byte, until time.Time) []patchOp {
 	text, path := []byte(turnText(until, "")), "/data/"+key
 	had, found := data[key]
@@ -91,7 +91,7 @@ func takeOver(key string, data map[string][]byte, until time.Time) []patchOp {
 	return []patchOp{{"test", path, nil}, {"add", path, text}}
 }
 
-// try reports whether the list was as the patch wants it, and was changed.
+// try reports whether the patch was applied; false if one of its tests failed.
 func (t *Turns) try(ctx context.Context, list int, now time.Time, ops []patchOp) (bool, error) {
 	patch, err := json.Marshal(ops)
 	if err != nil {
@@ -99,7 +99,7 @@ func (t *Turns) try(ctx context.Context, list int, now time.Time, ops []patchOp)
 	}
 	secret, err := t.secrets.Patch(ctx, RenewalSecret(list), types.JSONPatchType, patch, metav1.PatchOptions{})
 	switch {
-	case apierrors.IsInvalid(err): // the API server says so of a test that fails
+	case apierrors.IsInvalid(err): // the API server's error for a failed test
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("taking a turn in Secret %s: %w", RenewalSecret(list), err)
@@ -108,7 +108,7 @@ func (t *Turns) try(ctx context.Context, list int, now time.Time, ops []patchOp)
 	return true, nil
 }
 
-// look notes what can be taken out of a list.
+// look records which keys can be removed from a list.
 func (t *Turns) look(list int, now time.Time, secret *corev1.Secret) {
 	var over []string
 	for key, text := range secret.Data {
@@ -121,8 +121,7 @@ func (t *Turns) look(list int, now time.Time, secret *corev1.Secret) {
 	t.over[list] = over
 }
 
-// Leave implements auth.Turns. It takes out what is over; where there is no room, nothing is left but that there was
-// a turn.
+// Leave implements auth.Turns. It removes ended turns; if left does not fit, it stores the turn without it.
 func (t *Turns) Leave(ctx context.Context, key, left string, until time.Time) error {
 	list := renewalList(key)
 	t.mu.Lock()
@@ -141,7 +140,7 @@ func (t *Turns) Leave(ctx context.Context, key, left string, until time.Time) er
 
 func (t *Turns) write(ctx context.Context, list int, over []string, key, text string) error {
 	data := map[string]any{}
-	for _, one := range over { // a merge patch removes what is null
+	for _, one := range over { // a merge patch removes null values
 		data[one] = nil
 	}
 	data[key] = []byte(text)
@@ -157,7 +156,7 @@ func turnText(until time.Time, left string) string {
 	return strings.TrimSpace(strconv.FormatInt(until.UnixMilli(), 10) + " " + left)
 }
 
-// readTurn returns the end of a turn, and what was left; a text that is none is over for long.
+// readTurn returns the end of a turn, and the text that was left; an invalid text counts as ended long ago.
 func readTurn(text []byte) (end time.Time, left string) {
 	ms, left, _ := strings.Cut(string(text), " ")
 	n, err := strconv.ParseInt(ms, 10, 64)

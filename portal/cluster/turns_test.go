@@ -17,8 +17,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// withRenewals returns clients of a cluster with the lists of renewals, which says of a patch that does not apply
-// what the API server says.
+// withRenewals returns a client with the lists of renewals, which answers a patch that does not apply as the API server
+// does.
 func withRenewals(t *testing.T) *fake.Clientset {
 	t.Helper()
 	var all []runtime.Object

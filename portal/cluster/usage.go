@@ -22,30 +22,31 @@ import (
 )
 
 const (
-	// usageWait is how long a page waits for the figures: what comes later is told as a change.
+	// usageWait is how long a page waits for the figures; later ones are published as a change.
 	usageWait = 100 * time.Millisecond
-	// usageTimeout bounds the reading of all figures of one application.
+	// usageTimeout bounds reading all figures of one application.
 	usageTimeout = 5 * time.Second
-	// usageAtOnce bounds the Pods that are asked about at a time.
+	// usageAtOnce bounds the Pods whose figures are read concurrently.
 	usageAtOnce = 8
 )
 
-// Usage is what a Pod uses, of all its containers.
+// Usage is what all containers of a Pod use.
 type Usage struct{ CPU, Memory quantities.Quantity }
 
 var (
-	// ErrNoMetrics says that the cluster has no metrics API.
+	// ErrNoMetrics reports that the cluster has no metrics API.
 	ErrNoMetrics = errors.New("the cluster does not serve metrics.k8s.io")
-	// ErrNoUsageYet says that the figures are on their way: a change of the application is told when they are there.
+	// ErrNoUsageYet reports that the figures are being read: a change of the application is published when they are
+	// available.
 	ErrNoUsageYet = errors.New("the figures are being read")
 )
 
 var podMetrics = schema.GroupVersionResource{Group: GetUsage.group, Version: "v1beta1", Resource: "pods"}
 
-// Usage returns what the Pods of app use, by their names, read as the caller; those of which the cluster knows nothing
-// yet are left out. It never waits longer than usageWait, and what it returns may be usageTTL old, or older while the
-// metrics API is slow. The caller needs the right to get pods.metrics.k8s.io in the namespace. Besides a
-// *ForbiddenError it returns ErrNoMetrics, ErrNoUsageYet or an *UnavailableError.
+// Usage returns what the Pods of app use, by Pod name, read as the caller; Pods without figures are left out. It waits
+// for usageWait at most, and the figures can be usageTTL old, or older while the metrics API is slow. The caller needs
+// the right to get pods.metrics.k8s.io in the namespace. Errors are *ForbiddenError, ErrNoMetrics, ErrNoUsageYet or
+// *UnavailableError.
 func (c *Cluster) Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]Usage, error) {
 	namespace := app.GetNamespace()
 	if err := c.access.require(ctx, id, GetUsage.In(namespace)); err != nil {
@@ -71,7 +72,7 @@ func (c *Cluster) appPlural() string {
 	return k.Plural
 }
 
-// runningPods returns the names of those of which there may be figures.
+// runningPods returns the names of the Pods that can have figures.
 func runningPods(pods []*corev1.Pod) []string {
 	var out []string
 	for _, p := range pods {
@@ -85,8 +86,8 @@ func runningPods(pods []*corev1.Pod) []string {
 	return out
 }
 
-// readUsage asks about each Pod, for nobody may list as others (docs/adr/0057-usage.md): first about one, which tells
-// whether there is anything to ask.
+// readUsage reads each Pod's figures, because impersonated callers have no right to list them (docs/adr/0057-usage.md).
+// It reads one Pod first, to see whether the API is served at all.
 func (c *Cluster) readUsage(ctx context.Context, id auth.Identity, namespace string, pods []string) (map[string]Usage, error) {
 	client, _, err := c.impersonator.clientFor(id)
 	if err != nil {
@@ -118,7 +119,7 @@ func (c *Cluster) readUsage(ctx context.Context, id auth.Identity, namespace str
 	return out, g.Wait()
 }
 
-// usageOf reads the figures of one Pod; known is false while the cluster has none.
+// usageOf reads the figures of one Pod; known is false while there are none.
 func usageOf(ctx context.Context, api dynamic.ResourceInterface, pod string) (u Usage, known bool, err error) {
 	if err := podNamed(pod); err != nil {
 		return u, false, err
@@ -128,7 +129,7 @@ func usageOf(ctx context.Context, api dynamic.ResourceInterface, pod string) (u 
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return u, false, nil
 	case apierrors.IsNotFound(err):
-		return u, false, ErrNoMetrics // not in the words of an API
+		return u, false, ErrNoMetrics // the API's own message is not for users
 	case err != nil:
 		return u, false, err
 	}
@@ -147,8 +148,7 @@ func usageOf(ctx context.Context, api dynamic.ResourceInterface, pod string) (u 
 	return u, len(containers) > 0, nil
 }
 
-// explainUsage knows besides what explain does that the API server passes on the troubles of the one that serves the
-// figures.
+// explainUsage does what explain does, and recognises errors of the metrics API that the API server passes on.
 func (c *Cluster) explainUsage(ctx context.Context, id auth.Identity, namespace string, err error) error {
 	var status apierrors.APIStatus
 	switch {

@@ -13,11 +13,11 @@ import (
 const (
 	// usageTTL is how long figures are shown before they are read again; metrics-server measures every 15 seconds.
 	usageTTL = 10 * time.Second
-	// maxUsages bounds the readings kept, of one user and application each.
+	// maxUsages bounds the cached readings, each of one user and application.
 	maxUsages = 2000
 )
 
-// usages are the readings of the last seconds, by who asked and about which application.
+// usages are the readings of the last seconds, by user and application.
 type usages struct {
 	clock clock.PassiveClock
 	wait  time.Duration // of a page for the figures; 0: usageWait
@@ -26,20 +26,20 @@ type usages struct {
 	all map[question]*usageReading
 }
 
-// usageReading is one look at what the Pods of an application use.
+// usageReading is one read of what an application's Pods use.
 type usageReading struct {
 	began time.Time
 	wait  time.Duration
-	last  *usageReading // the one before, if that has ended; nil otherwise
+	last  *usageReading // the previous one, if it has ended; nil otherwise
 	done  chan struct{}
 
 	mu    sync.Mutex
-	late  bool // somebody has gone on without it
+	late  bool // a caller stopped waiting for it
 	usage map[string]Usage
 	err   error
 }
 
-// current returns the reading that is under way, or a fresh one, or begins one.
+// current returns the reading in progress or a fresh one, or starts one.
 func (u *usages) current(q question, read func(*usageReading)) *usageReading {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -71,7 +71,7 @@ func (r *usageReading) ended() bool {
 	}
 }
 
-// end ends the reading, and reports whether somebody has gone on without it.
+// end ends the reading, and reports whether a caller stopped waiting for it.
 func (r *usageReading) end(usage map[string]Usage, err error) (late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,8 +80,8 @@ func (r *usageReading) end(usage map[string]Usage, err error) (late bool) {
 	return r.late
 }
 
-// await returns the figures as soon as they are there; after a short wait those of the reading before, if there are
-// any.
+// await returns the figures as soon as they are available; after a short wait it returns those of the previous reading,
+// if there are any.
 func (r *usageReading) await(ctx context.Context) (map[string]Usage, error) {
 	wait := time.NewTimer(r.wait)
 	defer wait.Stop()

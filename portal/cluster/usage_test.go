@@ -36,7 +36,7 @@ func podsRunning(names ...string) []*corev1.Pod {
 	return out
 }
 
-// metered returns a Cluster whose API server answers so.
+// metered returns a Cluster whose API server responds with answer.
 func metered(t *testing.T, answer func(http.ResponseWriter)) (*Cluster, *apiserver) {
 	t.Helper()
 	_, a, _ := newJudge(t)
@@ -131,8 +131,8 @@ func TestUsageNeedsARightOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestASlowMetricsAPIHoldsUpNoPage: the page goes on without the figures, with those from before as soon as there are
-// any, and hears of the new ones.
+// TestASlowMetricsAPIHoldsUpNoPage: the page is rendered without the figures, or with earlier ones if there are any,
+// and a change is published when the new ones are available.
 func TestASlowMetricsAPIHoldsUpNoPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := usages{clock: clock.RealClock{}}

@@ -16,21 +16,21 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Result is what the API server made of a write.
+// Result is the API server's result of a write.
 type Result struct {
 	Object   *unstructured.Unstructured // with defaults; nil after a delete that left nothing
 	Was      *unstructured.Unstructured // before an edit; nil after other writes
 	Warnings []string
 }
 
-// Began is the version of an object that somebody began to edit.
+// Began is the version of an object at which a user began to edit it.
 type Began struct {
 	ETag   string
 	Object *unstructured.Unstructured // as it was then
 }
 
-// Create makes obj as the caller, or with dryRun only says what would be made. Unknown fields are refused. Errors are
-// *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
+// Create creates obj as the caller, or with dryRun only returns what would be created. Unknown fields are refused.
+// Errors are *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	return c.write(ctx, id, change{verb: "create", ref: ref, dryRun: dryRun, deeds: always(activity.Requests)}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
@@ -42,10 +42,10 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	})
 }
 
-// Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the ETag
-// of the version that the caller saw, or several of them separated by commas; a *ChangedError says that what users
-// write of it is another by now, or that the object is not the one with obj's UID, if obj has one. Writes of the status
-// in between do not matter.
+// Update replaces the object's labels, annotations and spec by those of obj, as the caller. etag, unless empty, must be
+// the ETag of the version that the caller saw, or a comma-separated list of them; a *ChangedError reports that what
+// users write of the object has changed, or that its UID is not that of obj, if obj has one. Writes of the status in
+// between do not matter.
 func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
@@ -63,13 +63,13 @@ func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	})
 }
 
-// Patch merges what is given (RFC 7396) into one object, as the caller. Nothing else of the object is sent, so that
-// what others changed in the meantime stays. etag is as for Update.
+// Patch merges with into one object (RFC 7396), as the caller. Only the patch is sent, so that changes that others made
+// meanwhile stay. etag is as for Update.
 func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (Result, error) {
 	return c.patch(ctx, id, ref, with, etag, dryRun, ref.Kind.Check)
 }
 
-// patch does what Patch does, with a check of what becomes of the object; nil is for what is ours and needs none.
+// patch does what Patch does, with a check of the result; nil is for our own patches, which need none.
 func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
 	ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool, check func(obj, old *unstructured.Unstructured) error,
 ) (Result, error) {
@@ -105,9 +105,9 @@ func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
 	})
 }
 
-// Edit gives the object the spec of obj, as the caller, and what obj changed of the labels and annotations that there
-// were: those that others set in between stay. A *ChangedError says that the spec is
-// another one by now, or that others gave the same label or annotation another value.
+// Edit sets the object's spec to that of obj, as the caller, and applies obj's changes of labels and annotations since
+// began: those that others set meanwhile stay. A *ChangedError reports that the spec has changed meanwhile, or that
+// others set the same label or annotation to another value.
 func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began Began, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
@@ -129,8 +129,8 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 	return got, err
 }
 
-// Annotate sets annotations of one object as the caller, who needs the right to patch it; nil removes one. Nothing else
-// of the object is sent, so that what others changed in the meantime stays. The result is the object after that.
+// Annotate sets annotations of one object as the caller, who needs the right to patch it; nil removes one. Only the
+// annotations are sent, so that changes that others made meanwhile stay. It returns the object after the write.
 func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
 	for key := range annotations {
 		if v1alpha1.WrittenByAdmission(key) || len(validation.IsQualifiedName(key)) > 0 {
@@ -141,15 +141,15 @@ func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annot
 	return got.Object, err
 }
 
-// Scale sets how many Pods the object wants, as the caller, who needs the right to patch it. Nothing else is sent.
+// Scale sets the object's number of Pods, as the caller, who needs the right to patch it. Nothing else is sent.
 func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas int64) (*unstructured.Unstructured, error) {
 	got, err := c.patch(ctx, id, ref, map[string]any{"spec": map[string]any{"replicas": replicas}}, "", false, nil)
 	return got.Object, err
 }
 
-// Delete deletes the object as the caller, if it is the one that was seen. Where that is asked for, seen.Confirmed is
-// noted as the confirmation first, which needs the right to patch the object. The result's object is what is left while
-// finalizers work, nil when it is gone at once.
+// Delete deletes the object as the caller, if it is the one in seen. If the deletion needs a confirmation, it first
+// annotates the object with seen.Confirmed, which needs the right to patch it. The result's object is the one that
+// remains while finalizers run, nil if it is gone at once.
 func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Seen, dryRun bool) (Result, error) {
 	ch := change{verb: "delete", ref: ref, dryRun: dryRun, uid: seen.UID, deeds: always(activity.Deletes)}
 	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
@@ -172,16 +172,17 @@ func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Se
 type change struct {
 	verb   string
 	ref    Ref
-	uid    types.UID // of what may be gone after it
+	uid    types.UID // of an object that may be gone afterwards
 	dryRun bool
-	deeds  func(is *unstructured.Unstructured) []activity.Deed // that it comes to; is may be nil
+	deeds  func(is *unstructured.Unstructured) []activity.Deed // what the write did; is may be nil
 }
 
 func always(deeds func() []activity.Deed) func(*unstructured.Unstructured) []activity.Deed {
 	return func(*unstructured.Unstructured) []activity.Deed { return deeds() }
 }
 
-// write sends what changes something, and notes it for the audit log of the request and, if it was done, for the team.
+// write sends a changing request, and records it in the request's audit event and, if it succeeded, in the team's
+// activity.
 func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {
@@ -189,7 +190,7 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	got, err := c.send(ctx, id, ch.verb, ch.ref, do)
 	name := ch.ref.Name
 	if name == "" && got.Object != nil {
-		name = got.Object.GetName() // the API server made one up
+		name = got.Object.GetName() // the API server generated one
 	}
 	auth.NoteWrite(ctx, auth.Write{
 		Verb: ch.verb, Resource: ch.ref.Kind.Plural, Namespace: ch.ref.Namespace, Name: name, DryRun: ch.dryRun, Outcome: outcomeOf(err),
@@ -201,7 +202,7 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	return got, err
 }
 
-// object returns what was written; is may be nil.
+// object returns the object of the change; is may be nil.
 func (ch change) object(name string, is *unstructured.Unstructured) activity.Object {
 	k := ch.ref.Kind
 	o := activity.Object{APIVersion: k.GVK().GroupVersion().String(), Kind: k.Name, Namespace: ch.ref.Namespace, Name: name, UID: ch.uid}
@@ -211,7 +212,7 @@ func (ch change) object(name string, is *unstructured.Unstructured) activity.Obj
 	return o
 }
 
-// send runs do with a client that acts as id, and turns its error into what it means for the caller.
+// send calls do with a client that acts as id, and translates its error into one for the caller.
 func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref Ref,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {

@@ -1,4 +1,4 @@
-// Package deletion tells what becomes of a resource and its data when its object is deleted.
+// Package deletion describes what happens to a resource and its data when its object is deleted.
 package deletion
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Effects says what deleting does to the resource in AWS and to its data.
+// Effects returns what deleting does to the resource in AWS and to its data.
 func Effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The resource disappears from Portico when this is done."})
 }
 
-// outcomes tells what becomes of the resource in AWS, and of what was made for it.
+// outcomes returns what happens to the resource in AWS, and to the resources created for it.
 func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	target := targetOf(obj, k)
 	list := policyEffects(obj, k, target)
@@ -43,16 +43,16 @@ func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	return list
 }
 
-// targetOf names what the object stands for in AWS.
+// targetOf returns the name of the object's resource in AWS.
 func targetOf(obj *unstructured.Unstructured, k catalog.Kind) string {
 	return cmp.Or(catalog.TextAt(obj, "status", "arn"), "what was created in AWS for this "+k.Title)
 }
 
-// nothing is the effect of deleting what stands for nothing in AWS.
+// nothing is the effect of deleting an object without a resource in AWS.
 var nothing = []views.Effect{{Icon: "info", Tone: "idle", Text: "Nothing is deleted in AWS: Portico knows of nothing there for it."}}
 
-// unmade reports whether the operator has looked at the object and made nothing for it: it had to wait, or AWS refused
-// the creation.
+// unmade reports whether the operator has reconciled the object without creating anything: it had to wait, or AWS
+// refused.
 func unmade(obj *unstructured.Unstructured) bool {
 	return status.FactsOf(obj).Observed >= 0 && catalog.TextAt(obj, "status", "accountID") == "" && catalog.TextAt(obj, "status", "arn") == ""
 }
@@ -83,7 +83,7 @@ func policyEffects(obj *unstructured.Unstructured, k catalog.Kind, target string
 	return nil
 }
 
-// staying names what AWS keeps of a resource that is deleted.
+// staying returns what remains in AWS of a deleted resource.
 func staying(obj *unstructured.Unstructured) []views.Effect {
 	all, _, _ := unstructured.NestedStringSlice(obj.Object, "status", "staysAfterDeletion")
 	if len(all) == 0 {
@@ -116,7 +116,7 @@ func PolicyWords(obj *unstructured.Unstructured, d catalog.Deletion) string {
 	return ""
 }
 
-// lossy tells whether deletion gives up what is stored in the resource.
+// lossy reports whether deletion loses stored data.
 func lossy(obj *unstructured.Unstructured, d catalog.Deletion) bool {
 	if d.Effect == "" {
 		return true

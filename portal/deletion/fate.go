@@ -12,27 +12,27 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// EveryField in Deletion.Counts stands for all fields.
+// EveryField in Deletion.Counts matches all fields.
 const EveryField = "*"
 
-// Counts reports whether a field of spec decides anything while an object of the kind is being deleted.
+// Counts reports whether a field of spec has an effect while an object of the kind is being deleted.
 func Counts(k catalog.Kind, field string) bool {
 	return slices.Contains(k.Deletion.Counts, field) || slices.Contains(k.Deletion.Counts, EveryField)
 }
 
-// Kept reports whether the deletion of obj was called off: its object is made again.
+// Kept reports whether the deletion of obj was cancelled: its object will be created again.
 func Kept(obj *unstructured.Unstructured) bool {
 	return obj.GetDeletionTimestamp() != nil && obj.GetAnnotations()[v1alpha1.AnnotationKeep] == "true"
 }
 
-// MayKeep reports whether the deletion of obj can be called off: it has begun, and waits for something, and AWS is not
-// at it yet.
+// MayKeep reports whether the deletion of obj can be cancelled: it has begun and is waiting, and AWS has not started
+// deleting.
 func MayKeep(obj *unstructured.Unstructured, k catalog.Kind) bool {
 	return obj.GetDeletionTimestamp() != nil && k.Has("deletionPolicy") && !Kept(obj) && !observed(obj) && catalog.TextAt(obj, "status", "accountID") != "" &&
 		status.FactsOf(obj).Condition(v1alpha1.ConditionReady).Reason != v1alpha1.ReasonDeleting
 }
 
-// Fate tells what becomes of a resource whose object is being deleted, and whether the object goes at once.
+// Fate returns what happens to a resource whose object is being deleted, and whether the object is deleted at once.
 func Fate(obj *unstructured.Unstructured, k catalog.Kind) (all []views.Effect, atOnce bool) {
 	if !k.Has("deletionPolicy") {
 		return outcomes(obj, k), false
@@ -56,7 +56,7 @@ func Fate(obj *unstructured.Unstructured, k catalog.Kind) (all []views.Effect, a
 	return all, keeps
 }
 
-// begun tells what becomes of what AWS is deleting.
+// begun returns what happens to a resource that AWS is deleting.
 func begun(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	all := []views.Effect{{Icon: "bin", Tone: "bad", Text: "AWS is deleting " + targetOf(obj, k) + " already. No change stops that."}}
 	if snapshot := catalog.TextAt(obj, "status", "finalSnapshotIdentifier"); snapshot != "" {

@@ -13,8 +13,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// accessEffects says which rights in AWS the bindings of an application ask for, and no longer ask for. was is nil for
-// a request.
+// accessEffects describes which rights in AWS an application's bindings add and remove. was is nil for a request.
 func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Effect {
 	if s.kind.Name != v1alpha1.KindWebApp {
 		return nil
@@ -41,7 +40,7 @@ func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Eff
 	return append(all, userEffects(before, after)...)
 }
 
-// userEffects says whom the application signs in to databases as, where that is new or changes.
+// userEffects describes the database users as which the application signs in, where they are new or change.
 func userEffects(before, after []v1alpha1.WebAppBinding) (all []views.Effect) {
 	for _, b := range after {
 		is, was := signsInAs(b), ""
@@ -64,7 +63,7 @@ func userEffects(before, after []v1alpha1.WebAppBinding) (all []views.Effect) {
 	return all
 }
 
-// signsInAs returns whom an application signs in to a database as, in words; empty for what has no users.
+// signsInAs describes as whom an application signs in to a database; empty for a binding without users.
 func signsInAs(b v1alpha1.WebAppBinding) string {
 	switch {
 	case b.Kind != v1alpha1.KindRDSInstance:
@@ -76,7 +75,7 @@ func signsInAs(b v1alpha1.WebAppBinding) string {
 	}
 }
 
-// rightsTo returns the rights that bindings give to what another one is about.
+// rightsTo returns the rights that bindings grant to the object of the binding of.
 func rightsTo(bindings []v1alpha1.WebAppBinding, of v1alpha1.WebAppBinding) []string {
 	for _, b := range bindings {
 		if b.Kind == of.Kind && b.Name == of.Name {
@@ -86,7 +85,7 @@ func rightsTo(bindings []v1alpha1.WebAppBinding, of v1alpha1.WebAppBinding) []st
 	return nil
 }
 
-// bindingsOf returns the bindings of an application as far as they can be read; nil of nothing.
+// bindingsOf returns the bindings of an application as far as they can be parsed; none for nil.
 func bindingsOf(obj *unstructured.Unstructured) []v1alpha1.WebAppBinding {
 	app := &v1alpha1.WebApp{}
 	if obj == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, app) != nil {
@@ -95,8 +94,8 @@ func bindingsOf(obj *unstructured.Unstructured) []v1alpha1.WebAppBinding {
 	return app.Spec.Bindings
 }
 
-// onlyAccess reports whether the bindings of an application differ in their access alone: what the Pods are given stays
-// the same then.
+// onlyAccess reports whether only the access of an application's bindings differs: then its Pods' configuration does
+// not change.
 func (s subject) onlyAccess(was, will *unstructured.Unstructured) bool {
 	if s.kind.Name != v1alpha1.KindWebApp {
 		return false

@@ -9,8 +9,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Each object that can be bound has a button that binds it, as long as there are few of them and it is not bound
-// already.
+// Each object that can be bound and is not has a button that binds it, if there are only a few.
 func TestRowsAreAddedByWhatTheyName(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("WebApp")
 	many := make([]views.Option, maxAddable+1)

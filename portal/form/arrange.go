@@ -7,11 +7,11 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxInLine is how many inputs stand beside each other.
+// maxInLine is the maximum number of inputs side by side.
 const maxInLine = 4
 
-// arranged keeps the groups among an object's fields small: the inputs of simple ones stand in a line, the others are
-// folded unless something must be entered there.
+// arranged keeps groups of fields compact: simple inputs are shown in one line; other groups are folded unless they
+// have required inputs.
 func arranged(fields []views.Field) []views.Field {
 	for i := range fields {
 		g := &fields[i]
@@ -29,8 +29,8 @@ func inLine(fields []views.Field) bool {
 	})
 }
 
-// compact lays the rows of a list out. Where each asks for a few simple values, it is a line, and what explains them
-// stands once above; groups that may be left out are folded below it.
+// compact arranges the rows of a list. A row of a few simple values becomes one line, with its explanations once above
+// the list; optional groups are folded below it.
 func compact(list *views.Field) {
 	if len(list.Rows) == 0 {
 		return

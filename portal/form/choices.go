@@ -11,23 +11,24 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// MaxChoices is how many objects one input offers: each row of a list repeats them. Beyond it names are typed.
+// MaxChoices bounds the objects that one input offers, because each row of a list repeats them. Beyond it names are
+// typed.
 const MaxChoices = 200
 
-// Offers is what the inputs of one form offer, as the cluster has it for the caller.
+// Offers are the values that the inputs of one form offer, as the caller can see them.
 type Offers struct {
 	Providers []Provider
 	Choices   Choices
-	Regions   map[string][]string         // of AWS accounts that a Team can be given, by the names of the accounts
-	Grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
-	// Guardrails are those of the team.
+	Regions   map[string][]string         // of AWS accounts that a Team can use, by account name
+	Grant     *v1alpha1.HostnameGrantSpec // for hostnames; nil: none
+	// Guardrails are the team's.
 	Guardrails guardrails.Limits
-	// Defaults are what a new object of the team begins with.
+	// Defaults are the initial values of the team's new objects.
 	Defaults v1alpha1.TeamDefaults
-	Zones    map[string]string // domains of hosted zones that hostnames may be in, by ID, as far as they are known
+	Zones    map[string]string // domains of known hosted zones for hostnames, by ID
 }
 
-// Provider is an AWS account that the team may use.
+// Provider is an AWS account that the team can use.
 type Provider struct {
 	Name, Region, AccountID string
 	Ready                   bool
@@ -35,18 +36,18 @@ type Provider struct {
 	Guardrails              guardrails.Limits
 }
 
-// Choices are the objects that the fields of one form may name, by kind.
+// Choices are the objects that the fields of one form can refer to, by kind.
 type Choices map[string]Choosable
 
-// Choosable is the objects of one kind in the team's namespace, as far as the caller can list them.
+// Choosable are the objects of one kind in the team's namespace that the caller can list.
 type Choosable struct {
 	Title   string
-	Options []views.Option // by name, in order
+	Options []views.Option // sorted by name
 	Unseen  bool           // the caller cannot list them
-	Request string         // address of the form for a new one, "" without the right
+	Request string         // URL of the form for a new one, "" without the right
 }
 
-// offered counts the objects of the kinds of r.
+// offered returns the number of objects of r's kinds.
 func (c Choices) offered(r catalog.Reference) int {
 	n := 0
 	for _, kind := range r.Kinds {
@@ -55,14 +56,14 @@ func (c Choices) offered(r catalog.Reference) int {
 	return n
 }
 
-// chooses reports whether the name of r is chosen among objects that exist, and not typed.
+// chooses reports whether the name of r is selected from existing objects, and not typed.
 func (c Choices) chooses(r catalog.Reference) bool {
 	n := c.offered(r)
 	return n > 0 && n <= MaxChoices
 }
 
-// named returns an input for the name of another object: a choice of those that exist, or a text where there are none
-// to choose. Of several kinds, the choice is kind and name at once, so that nobody can mismatch them.
+// named returns an input for the name of another object: a select of existing objects, or a text field if there are
+// none. For several kinds, an option is kind and name at once, so that they always match.
 func (b builder) named(r catalog.Reference, v views.Field) views.Field {
 	v.Value, v.Picks = b.values.Get(v.Name), true
 	if !b.Choices.chooses(r) {
@@ -94,10 +95,10 @@ func (b builder) named(r catalog.Reference, v views.Field) views.Field {
 	return v
 }
 
-// maxAddable is how many objects have a button of their own that adds a row: more are easier to find in the row's list.
+// maxAddable bounds the objects with their own button for adding a row: with more, the row's select is easier.
 const maxAddable = 12
 
-// addable returns the objects that another row of a list can name, for a button each; none if there are too many.
+// addable returns the objects for which a row of the list can be added, one button each; none if there are too many.
 func (b builder) addable(list string) []views.Choice {
 	r, ok := b.kind.ReferenceIn(list)
 	if !ok || !b.Choices.chooses(r) {
@@ -118,7 +119,7 @@ func (b builder) addable(list string) []views.Choice {
 	return all
 }
 
-// names reports whether a row of the list names the object already.
+// names reports whether a row of the list already refers to the object.
 func (b builder) names(list string, r catalog.Reference, t catalog.Target) bool {
 	for i := range b.rows[list] {
 		name := r.NameAt(catalog.Index(list, i) + ".")
@@ -129,7 +130,7 @@ func (b builder) names(list string, r catalog.Reference, t catalog.Target) bool 
 	return false
 }
 
-// atChoices moves errors about a kind that has no input of its own to the choice that it is made with.
+// atChoices moves errors about a kind without an input to the select with which it is chosen.
 func (b builder) atChoices(errs catalog.FieldErrors, inputs []string) catalog.FieldErrors {
 	var out catalog.FieldErrors
 	for _, e := range errs {
@@ -143,7 +144,7 @@ func (b builder) atChoices(errs catalog.FieldErrors, inputs []string) catalog.Fi
 	return out
 }
 
-// option returns o, of an object of a kind, as a choice of r.
+// option returns o, for an object of a kind, as an option of r.
 func (b builder) option(r catalog.Reference, kind string, o views.Option) views.Option {
 	if r.Beside != "" {
 		o.Value = catalog.Target{Kind: kind, Name: o.Value}.Choice()
@@ -152,7 +153,7 @@ func (b builder) option(r catalog.Reference, kind string, o views.Option) views.
 	return o
 }
 
-// missing says of a name that is not offered why.
+// missing returns why a name is not offered.
 func (b builder) missing(kind string) string {
 	if b.Choices[kind].Unseen {
 		return "you are not allowed to list these"
@@ -160,7 +161,7 @@ func (b builder) missing(kind string) string {
 	return "not there"
 }
 
-// untold explains why a name must be typed.
+// untold sets the explanation why a name must be typed.
 func (b builder) untold(r catalog.Reference, v *views.Field) {
 	team := b.Team.Name
 	v.More = ""

@@ -25,11 +25,10 @@ func compareObjects(a, b *unstructured.Unstructured) (lines []views.Line, added 
 	return lines, added, nil
 }
 
-// around is how many unchanged lines stand around what changes.
+// around is the number of unchanged lines shown around a change.
 const around = 3
 
-// folded leaves out what does not change, but for some lines around what does; fewer lines than the note that stands
-// for them are left where they are.
+// folded replaces unchanged lines by a note, except those around changes and runs that are no longer than the note.
 func folded(lines []views.Line) []views.Line {
 	near := make([]bool, len(lines))
 	for i, l := range lines {
@@ -57,10 +56,10 @@ func folded(lines []views.Line) []views.Line {
 	return out
 }
 
-// maxCompared bounds the work of a comparison: of 1,000 lines with as many others.
+// maxCompared bounds the work of a comparison: 1,000 lines with as many others.
 const maxCompared = 1 << 20
 
-// compare shows what the cluster would store against what was asked: added counts the lines that are new.
+// compare returns the differences between the request and what would be stored; added is the number of added lines.
 func compare(asked, stored string) (lines []views.Line, added int) {
 	a, b := splitLines(asked), splitLines(stored)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -77,8 +76,8 @@ func compare(asked, stored string) (lines []views.Line, added int) {
 	return slices.Concat(lines, between, after), added
 }
 
-// compareMiddle compares what is left between equal beginnings and ends. What is too long is shown as taken out and put
-// in as a whole.
+// compareMiddle compares what remains between equal beginnings and ends. If that is too long, it is shown as removed
+// and added as a whole.
 func compareMiddle(a, b []string) (lines []views.Line, added int) {
 	if len(a)*len(b) > maxCompared {
 		for _, l := range a {
@@ -107,7 +106,7 @@ func compareMiddle(a, b []string) (lines []views.Line, added int) {
 	return lines, added
 }
 
-// commonLengths[i][j] is how many lines a[i:] and b[j:] have in common, in order.
+// commonLengths returns a table: its element [i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 func commonLengths(a, b []string) [][]int {
 	n := make([][]int, len(a)+1)
 	for i := range n {

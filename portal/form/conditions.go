@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// conditions returns those of a field at inputs of the form. What they say of a field that cannot change is settled:
-// met, it says nothing more; never says that it cannot be met.
+// conditions returns the conditions of a field, as inputs of the form. Those on a field that cannot change are
+// resolved: one that is met is left out, and never reports one that cannot be met.
 func (b builder) conditions(f catalog.Field, path string) (open []views.When, never bool) {
 	object := strings.TrimSuffix(path, f.Name)
 	for _, c := range f.Needs {
@@ -27,7 +27,7 @@ func (b builder) conditions(f catalog.Field, path string) (open []views.When, ne
 	return open, never
 }
 
-// meets reports whether a value, nil for none, is what the condition wants of its field.
+// meets reports whether a value, nil for none, satisfies the condition.
 func meets(held any, c catalog.Condition) bool {
 	if c.Unset || held == nil {
 		return c.Unset && held == nil
@@ -35,7 +35,7 @@ func meets(held any, c catalog.Condition) bool {
 	return len(c.Values) == 0 || slices.Contains(c.Values, fmt.Sprint(held))
 }
 
-// ruledOut reports whether a field can never be set on the object that is edited, and is not: there is no input for it.
+// ruledOut reports whether a field of the edited object is unset and can never be set: it gets no input.
 func (b builder) ruledOut(f catalog.Field, path string) bool {
 	if _, never := b.conditions(f, path); !never {
 		return false

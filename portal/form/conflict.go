@@ -9,25 +9,25 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Conflict is three versions of an object that two people edit: the one in which the user began, the one that somebody
-// else made of it, and the user's own.
+// Conflict is three versions of an object that two users edit: the base of the user's edit, the other user's result,
+// and the user's own.
 type Conflict struct {
 	kind                catalog.Kind
 	began, theirs, mine *unstructured.Unstructured
 }
 
-// NewConflict returns the conflict between what somebody else made of an object that is edited and what the user did.
+// NewConflict returns the conflict between another user's change of an edited object and the user's own.
 func NewConflict(kind catalog.Kind, edit Edit, theirs, mine *unstructured.Unstructured) Conflict {
 	return Conflict{kind: kind, began: edit.Object, theirs: theirs, mine: mine}
 }
 
-// takes names the input that chooses between two values of the part at a JSON pointer.
+// takes returns the name of the input that selects one of two values at a JSON pointer.
 func takes(pointer string) string { return "take " + pointer }
 
 func validTake(s string) bool { return s == views.TakeTheirs || s == views.TakeMine }
 
-// View fills the three versions in. chosen are the choices made so far, nil before the first look. It reports whether
-// one is missing that must be made.
+// View fills in the three versions. chosen are the choices made so far, nil at first. It reports whether a required
+// choice is missing.
 func (c Conflict) View(view *views.Conflict, chosen url.Values) (undecided bool, err error) {
 	for _, part := range []struct {
 		into *string
@@ -60,7 +60,7 @@ func (c Conflict) View(view *views.Conflict, chosen url.Values) (undecided bool,
 	return undecided, nil
 }
 
-// Merge makes one object of the three, by the choices made.
+// Merge merges the three versions, with the choices.
 func (c Conflict) Merge(chosen url.Values) (*unstructured.Unstructured, error) {
 	return c.kind.Merge(c.began, c.theirs, c.mine, func(d catalog.Difference) any {
 		if chosen.Get(takes(d.Pointer())) == views.TakeTheirs {

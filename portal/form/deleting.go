@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// DeletingWarning says what an edit of an object that is being deleted can do.
+// DeletingWarning returns what an edit of an object that is being deleted can still do.
 func DeletingWarning(kind catalog.Kind, name string) string {
 	all := kind.Deletion.Counts
 	switch {
@@ -23,7 +23,7 @@ func DeletingWarning(kind catalog.Kind, name string) string {
 	return name + " is being deleted. An edit does not cancel that. These still decide what happens: " + labels(kind, all) + "."
 }
 
-// labels returns what the form calls fields of spec.
+// labels returns the form's labels of fields of spec.
 func labels(kind catalog.Kind, names []string) string {
 	all := make([]string, 0, len(names))
 	for _, n := range names {
@@ -32,7 +32,7 @@ func labels(kind catalog.Kind, names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// deletingEffects tells what the change of an object does that is being deleted: what the new spec makes of the
+// deletingEffects returns the effects of a change of an object that is being deleted: how the new spec affects the
 // deletion.
 func (s subject) deletingEffects(will *unstructured.Unstructured, changed []string) []views.Effect {
 	name, k := s.Edit.Name, s.kind

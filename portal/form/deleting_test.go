@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// What an edit of an object that is being deleted does is told as it is: it decides over data, and at once.
+// An edit of an object that is being deleted decides over data, and at once: its effects are described.
 func TestAnEditOfWhatIsBeingDeletedIsToldAsItIs(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	made := map[string]any{"accountID": "123456789012", "arn": "arn:aws:x", "binding": map[string]any{"name": "x-binding"}}

@@ -1,6 +1,6 @@
-// Package form reads what people enter about an object of any kind, as inputs or as YAML, and lays out the inputs that
-// show it again. It goes by the kind's schema and by the facts that it is given: it asks no cluster, and answers no
-// request.
+// Package form reads the input about an object of any kind, as form fields or as YAML, and lays out the inputs that
+// show it again. It depends only on the kind's schema and the facts passed to it: it sends no requests and handles
+// none.
 package form
 
 import (
@@ -18,16 +18,16 @@ import (
 // NameField is the input of an object's name.
 const NameField = "metadata.name"
 
-// Facts is where the object of a form belongs, and which one it is.
+// Facts are the namespace and the version of the form's object.
 type Facts struct {
 	Team      views.Team
-	Namespace string // "" for what belongs to no namespace
+	Namespace string // "" for a cluster-scoped object
 	Edit      *Edit  // nil: a new object is described
-	People    People // how users and groups are called
+	People    People // names of users and groups
 	Kinds     catalog.Catalog
 }
 
-// called returns what pages call a kind, as it stands in a sentence.
+// called returns the display name of a kind, for use within a sentence.
 func (f Facts) called(kind string) string {
 	if k, ok := f.Kinds.ByName(kind); ok {
 		return k.Noun()
@@ -35,23 +35,23 @@ func (f Facts) called(kind string) string {
 	return kind
 }
 
-// Edit is an object that is edited, in the version in which the user began. Forms carry that version, so that it holds
-// over all the pages that lead to the change.
+// Edit is an object being edited, in the version at which the user began. Forms carry that version through all pages of
+// an edit.
 type Edit struct {
 	Name   string
 	ETag   string
 	Object *unstructured.Unstructured
-	Made   []string // what says that something stands behind the object: see catalog.Kind.Made
+	Made   []string // see catalog.Kind.Made
 }
 
-// subject is what is described: an object of a kind, with the facts about it.
+// subject is the described object: its kind, and the facts about it.
 type subject struct {
 	kind catalog.Kind
 	Facts
 }
 
-// Draft is what the user has entered so far, as inputs or as YAML. values and yaml are exactly as entered, so that
-// nothing is lost.
+// Draft is the user's input so far, as form fields or as YAML. values and yaml are exactly as entered, so that nothing
+// is lost.
 type Draft struct {
 	subject
 	Object *unstructured.Unstructured // what could be read
@@ -61,9 +61,9 @@ type Draft struct {
 	values url.Values
 	rows   map[string]int // of each list among the values, by name
 	yaml   string
-	base   string // YAML of what came in as YAML, for what the form has no inputs for
-	asks   bool   // whether the form is to be shown without the comments of the YAML
-	focus  string // name of the row that was added, or of the list that one was removed from
+	base   string // YAML input, for what the form has no inputs for
+	asks   bool   // whether the form can be shown without the YAML's comments is asked
+	focus  string // name of the added row, or of the list from which one was removed
 }
 
 // Decode reads a posted form.
@@ -79,7 +79,7 @@ func Decode(kind catalog.Kind, values url.Values, facts Facts) Draft {
 	return d
 }
 
-// FromObject returns the draft of an object as it stands, in inputs if they can show it.
+// FromObject returns the draft of an existing object, as form fields if they can show it.
 func FromObject(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft, error) {
 	text, err := catalog.ToYAML(obj)
 	if err != nil {
@@ -90,8 +90,8 @@ func FromObject(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) 
 	return d, nil
 }
 
-// Like returns the draft of another object like obj: all but what only one can have, which is its name, the names of
-// what it stands for, and what was asked of it for the moment.
+// Like returns the draft of a copy of obj, without its name, the unique names of its resources, and temporary
+// annotations.
 func Like(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft, error) {
 	obj = WithoutOrders(obj)
 	obj.SetName("")
@@ -103,8 +103,8 @@ func Like(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft
 	return d, err
 }
 
-// WithoutOrders returns a copy of obj without what was asked of it for the moment, consent to a loss among it: another
-// object is not bound by it.
+// WithoutOrders returns a copy of obj without temporary annotations, including consent to data loss: they do not apply
+// to another object.
 func WithoutOrders(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	obj = obj.DeepCopy()
 	notes := obj.GetAnnotations()
@@ -171,7 +171,7 @@ func (s subject) fromYAML(text string) Draft {
 	return d
 }
 
-// ToForm shows what came as YAML in the form; YAML that cannot be read, or that a form cannot show, stays as it is.
+// ToForm shows YAML input as form fields; YAML that cannot be parsed, or that a form cannot show, stays.
 func (d Draft) ToForm() Draft {
 	if !d.inYAML || len(d.Unread) > 0 && d.Unread[0].Field != NameField {
 		return d
@@ -192,14 +192,14 @@ func (d Draft) ToForm() Draft {
 // Commented reports whether there are comments in the YAML, which the form does not keep.
 func (d Draft) Commented() bool { return d.inYAML && catalog.HasComments([]byte(d.yaml)) }
 
-// Asking returns the draft as it is, with the question whether to go on to the form without its comments.
+// Asking returns the draft with the question whether to continue to the form without its comments.
 func (d Draft) Asking() Draft {
 	d.asks = true
 	return d
 }
 
-// inRows gives each value of a list a row of its own where lines cannot show them: those lose breaks within a value,
-// the space around it, and empty ones.
+// inRows gives each value of a list its own row if lines cannot show them: lines lose line breaks within a value,
+// surrounding space, and empty values.
 func inRows(fields []catalog.Field, values url.Values) {
 	for name, all := range maps.Clone(values) {
 		f, ok := fieldAt(fields, name)
@@ -215,8 +215,8 @@ func inRows(fields []catalog.Field, values url.Values) {
 	}
 }
 
-// WithoutRow returns the draft without one row of a list. What it began with goes without it, too: rows stand for those
-// of the same number there.
+// WithoutRow returns the draft without one row of a list. It also removes the row of the base object, because rows
+// correspond by index.
 func (d Draft) WithoutRow(row string) Draft {
 	values := maps.Clone(d.values)
 	if d.base != "" {
@@ -230,7 +230,7 @@ func (d Draft) WithoutRow(row string) Draft {
 	return out
 }
 
-// ToYAML shows the form's object as YAML; a form with unreadable values stays, or they would be lost.
+// ToYAML shows the form's object as YAML; a form with unreadable values stays, because they would be lost.
 func (d Draft) ToYAML() Draft {
 	if d.inYAML || slices.ContainsFunc(d.Unread, func(e catalog.FieldError) bool { return e.Field != NameField }) {
 		return d

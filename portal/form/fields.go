@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// builder makes the inputs of a form from the kind's fields and the values entered.
+// builder creates the inputs of a form from the kind's fields and the entered values.
 type builder struct {
 	subject
 	Offers
@@ -20,7 +20,8 @@ type builder struct {
 	rows   map[string]int // of each list, by name
 }
 
-// form returns all inputs: the object's name, what the kind's form lists and what is required; then the rest.
+// form returns all inputs. basic are the object's name, the fields of the kind's form and required ones; advanced are
+// the rest.
 func (b builder) form() (basic, advanced []views.Field) {
 	basic = append(basic, views.Field{
 		Name: NameField, Label: "Name", Widget: views.Text, Required: true, Fixed: true,
@@ -59,7 +60,7 @@ func rank(f views.Field) int {
 	return 1
 }
 
-// field returns one input. required is false inside of an optional group: leaving the whole group empty is allowed.
+// field returns one input. required is false within an optional group, which can be left empty as a whole.
 func (b builder) field(f catalog.Field, path string, required bool) views.Field {
 	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Fixed.Why != "", Value: b.values.Get(path)}
 	v.Hint, v.More = humanize.FirstSentence(f.Help)
@@ -90,7 +91,7 @@ func (b builder) field(f catalog.Field, path string, required bool) views.Field 
 	return v
 }
 
-// members returns the inputs of an object's fields. A kind that is chosen together with a name has no input of its own.
+// members returns the inputs of an object's fields. A kind that is selected together with a name has no input.
 func (b builder) members(f catalog.Field, path string, required bool) []views.Field {
 	var out []views.Field
 	for _, c := range f.Fields {
@@ -104,7 +105,7 @@ func (b builder) members(f catalog.Field, path string, required bool) []views.Fi
 			v = b.named(r, v)
 		}
 		if f.IsKeyRef() {
-			v.Hint, v.More = "", "" // its labels say it all
+			v.Hint, v.More = "", "" // the labels suffice
 			if c.Name == "key" {
 				v = b.keyed(v)
 			}
@@ -114,7 +115,7 @@ func (b builder) members(f catalog.Field, path string, required bool) []views.Fi
 	return arranged(out)
 }
 
-// scalar makes an input for one value.
+// scalar sets the widget for one value.
 func (b builder) scalar(f catalog.Field, v *views.Field) {
 	switch {
 	case f.Type == catalog.YAML:
@@ -145,7 +146,7 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 	}
 }
 
-// array makes an input for several values: boxes to check, lines, or rows of inputs.
+// array sets the widget for several values: check boxes, lines, or rows of inputs.
 func (b builder) array(f catalog.Field, v *views.Field) {
 	v.Value = ""
 	switch {
@@ -194,7 +195,7 @@ func (b builder) each(path, singular string) []views.Row {
 	return rows
 }
 
-// multiline returns the widget for a text: an input of one line would lose the breaks of several.
+// multiline returns the widget for a text: a single-line input would lose line breaks.
 func multiline(text string, one views.Widget) views.Widget {
 	if strings.ContainsAny(text, "\r\n") {
 		return views.Long
@@ -202,7 +203,8 @@ func multiline(text string, one views.Widget) views.Widget {
 	return one
 }
 
-// reference names another object: of AWS accounts, only those that the team may use are offered.
+// reference returns an input for the name of another object; for AWS accounts, only those that the team can use are
+// offered.
 func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 	v.Name += ".name"
 	v.Value = b.values.Get(v.Name)
@@ -243,8 +245,8 @@ func options(values, chosen []string, byDefault string) []views.Option {
 	return append(out, strays(out, chosen, "not offered any more")...)
 }
 
-// strays returns the chosen values that are not among those offered: an object may hold one from before, and a page
-// without it would choose another.
+// strays returns the chosen values that are not offered: an object can have an earlier one, and a page without it would
+// select another.
 func strays(offered []views.Option, chosen []string, why string) []views.Option {
 	var out []views.Option
 	for _, c := range chosen {
@@ -262,7 +264,7 @@ func limit(f *float64) string {
 	return strconv.FormatFloat(*f, 'f', -1, 64)
 }
 
-// singular returns what one row of a list is called: CORS rules → CORS rule.
+// singular returns the label of one row of a list: CORS rules → CORS rule.
 func singular(label string) string {
 	word := strings.TrimSuffix(label, "s")
 	first, _, _ := strings.Cut(word, " ")

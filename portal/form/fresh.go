@@ -12,8 +12,8 @@ import (
 
 const deletionPolicy = "deletionPolicy"
 
-// Fresh returns the draft of a new object: with what can only be one thing, what its team begins with, and the object
-// that the address names.
+// Fresh returns the draft of a new object: with values that have one option only, the team's defaults, and the object
+// that the URL names.
 func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draft {
 	values := url.Values{}
 	offers.first(kind, values)
@@ -24,7 +24,7 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 		}
 	}
 	for _, r := range kind.Refers {
-		if name := query.Get(r.Path); name != "" && r.Beside == "" { // no other field: a link must not fill in what nobody sees
+		if name := query.Get(r.Path); name != "" && r.Beside == "" { // a link must not set unseen fields
 			values.Set(r.Path, name)
 		}
 	}
@@ -34,8 +34,8 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 	return subject{kind, facts}.fromForm(values)
 }
 
-// begin fills in what the kind begins with, as far as the guardrails allow it. It is there to be read and changed, for
-// the API server knows no such defaults.
+// begin sets the kind's initial values that the guardrails allow. They are shown in the form, because the API server
+// has no such defaults.
 func (o Offers) begin(s subject, values url.Values) {
 	b := builder{subject: s, Offers: o, values: values}
 	for _, v := range s.kind.Begins {
@@ -50,8 +50,8 @@ func (o Offers) begin(s subject, values url.Values) {
 	}
 }
 
-// first fills in the only AWS account, or the one that the team prefers, and what the team wants to become of things
-// when their objects are deleted. What the kind does anyway is left out, as its input shows it.
+// first sets the AWS account, if there is one only or the team has a default, and the team's deletion policy. Values
+// that are the kind's defaults are left out, because the input shows them.
 func (o Offers) first(kind catalog.Kind, values url.Values) {
 	if len(o.Providers) == 1 {
 		values.Set(ProviderField, o.Providers[0].Name)

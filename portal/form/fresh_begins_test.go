@@ -11,7 +11,7 @@ import (
 
 var payments = Facts{Team: views.Team{ID: "payments", Name: "payments"}, Namespace: "payments"}
 
-// A form begins with what most people choose, and never with what they may not.
+// A form's initial values are the usual ones, but never values that the guardrails refuse.
 func TestFormsBeginWithWhatIsAllowed(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("RDSInstance")
 	rule := func(name string, limit any) guardrails.Limits {
@@ -42,7 +42,7 @@ func TestFormsBeginWithWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// What a form begins with is accepted by the API server for every engine: a reserved user name is not.
+// The API server accepts a form's initial values for every engine: a reserved user name would be refused.
 func TestWhatFormsBeginWithExists(t *testing.T) {
 	for _, k := range catalogtest.Kinds(t) {
 		d := Fresh(k, url.Values{}, payments, Offers{})

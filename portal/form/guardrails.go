@@ -15,7 +15,7 @@ const (
 	regionField   = "spec.region"
 )
 
-// provider returns the AWS account that the form is about: the one that is chosen, or the only one.
+// provider returns the form's AWS account: the selected one, or the only one.
 func (b builder) provider() (Provider, bool) {
 	if len(b.Providers) == 1 {
 		return b.Providers[0], true
@@ -27,13 +27,13 @@ func (b builder) provider() (Provider, bool) {
 	return b.Providers[i], true
 }
 
-// rule is a rule that limits a field of the form, as somebody set it.
+// rule is a guardrail that limits a field of the form.
 type rule struct {
 	guardrails.Rule
 	limits guardrails.Limits
 }
 
-// rules returns those that limit a field.
+// rules returns the guardrails of a field.
 func (b builder) rules(path string) []rule {
 	limits := []guardrails.Limits{b.Guardrails}
 	if p, ok := b.provider(); ok {
@@ -50,7 +50,8 @@ func (b builder) rules(path string) []rule {
 	return all
 }
 
-// required returns the one value that a new object can have in a field, and why. What is taken over must say it.
+// required returns the only value that a guardrail allows a field of a new object, and why. An adopted resource must
+// have it too.
 func (b builder) required(path string) (why, value string) {
 	if b.Edit != nil || b.values.Get(path) != "" || b.values.Get(adoptionField) == string(v1alpha1.AdoptionAdopt) {
 		return "", ""
@@ -63,7 +64,7 @@ func (b builder) required(path string) (why, value string) {
 	return "", ""
 }
 
-// limited offers only what the guardrails allow, and says what that is.
+// limited restricts a field's options to the guardrails, and describes them.
 func (b builder) limited(f catalog.Field, v *views.Field) {
 	for _, r := range b.rules(v.Name) {
 		v.Hint = strings.TrimSpace(v.Hint + " Here, " + r.Allowed(r.limits) + ".")
@@ -82,7 +83,7 @@ func (b builder) limited(f catalog.Field, v *views.Field) {
 	}
 }
 
-// allowed returns those of the values of a field that all guardrails allow.
+// allowed returns the values of a field that all guardrails allow.
 func (b builder) allowed(f catalog.Field, path string, values []string) []views.Choice {
 	return suggestions(slices.DeleteFunc(slices.Clone(values), func(value string) bool {
 		return slices.ContainsFunc(b.rules(path), func(r rule) bool { return r.Refused(map[string]any{f.Name: value}, r.limits) != nil })

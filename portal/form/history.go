@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Changes returns what differs between two specs of objects of a kind, in the words of its form.
+// Changes returns the differences between two specs of a kind, with the labels of its form.
 func Changes(kind catalog.Kind, was, is map[string]any) []views.Versions {
 	before, after := withSpec(was), withSpec(is)
 	var all []views.Versions
@@ -24,8 +24,8 @@ func withSpec(spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 }
 
-// Back returns the draft that gives the object that is edited an earlier spec. What cannot change keeps its value, and
-// stays says why.
+// Back returns the draft that restores an earlier spec of the edited object. Fields that cannot change keep their
+// values, and stays describes them.
 func Back(kind catalog.Kind, spec map[string]any, facts Facts) (d Draft, stays []string, err error) {
 	obj := catalog.Clean(facts.Edit.Object)
 	now, _ := obj.Object["spec"].(map[string]any)
@@ -36,7 +36,8 @@ func Back(kind catalog.Kind, spec map[string]any, facts Facts) (d Draft, stays [
 	return d, stays, err
 }
 
-// keepFixed gives then what now has of the fields that cannot change, and tells of each of which that is another value.
+// keepFixed copies to then the values in now of the fields that cannot change, and returns a description of each that
+// differs.
 func keepFixed(fields []catalog.Field, made []string, now, then map[string]any) (stays []string) {
 	for _, f := range fields {
 		is, was := now[f.Name], then[f.Name]

@@ -74,7 +74,7 @@ func TestTheWayBackKeepsWhatCannotChange(t *testing.T) {
 	}
 }
 
-// TestTheWayBackIsFreeUntilSomethingIsMade goes back to another name of a bucket that AWS does not have yet.
+// TestTheWayBackIsFreeUntilSomethingIsMade restores another name of a bucket that does not exist in AWS yet.
 func TestTheWayBackIsFreeUntilSomethingIsMade(t *testing.T) {
 	k := kindOf(t, "S3Bucket")
 	now := &unstructured.Unstructured{Object: spec{
@@ -87,7 +87,7 @@ func TestTheWayBackIsFreeUntilSomethingIsMade(t *testing.T) {
 		t.Errorf("%s, %v stays, %v", got, stays, err)
 	}
 	now.Object["status"] = spec{"accountID": "123456789012", "arn": "arn:aws:s3:::x"}
-	if made := k.Made(now); fmt.Sprint(made) != "[accountID]" { // the only one that rules of buckets ask for
+	if made := k.Made(now); fmt.Sprint(made) != "[accountID]" { // the only field in bucket rules
 		t.Errorf("made: %v", made)
 	}
 }

@@ -16,11 +16,11 @@ import (
 // HostnameField is the input of a hostname.
 const HostnameField = "spec.hostname"
 
-// namesItself reports whether an object of the kind is named after what it asks for, if it is given no name.
+// namesItself reports whether an object of the kind that is given no name gets one derived from its spec.
 func (s subject) namesItself() bool { return s.kind.Name == v1alpha1.KindGatewayHostnameRequest }
 
-// nameFor returns the name of an object that was given none: a request for shop.example.com, or for *.shop.example.com,
-// is called shop. It returns "" if that would be no name, or the kind is not named like that.
+// nameFor returns the name of an object without one: shop for a request for shop.example.com or *.shop.example.com. It
+// returns "" if that is no valid name, or the kind has no derived names.
 func (s subject) nameFor(obj *unstructured.Unstructured) string {
 	if !s.namesItself() {
 		return ""
@@ -32,7 +32,7 @@ func (s subject) nameFor(obj *unstructured.Unstructured) string {
 	return first
 }
 
-// suggestHostnames tells at the input of a hostname what the team's grant allows.
+// suggestHostnames shows the hostnames that the team's grant allows at the input.
 func (b builder) suggestHostnames(fields []views.Field) {
 	i := slices.IndexFunc(fields, func(f views.Field) bool { return f.Name == HostnameField })
 	if b.Grant == nil || i < 0 {
@@ -42,7 +42,7 @@ func (b builder) suggestHostnames(fields []views.Field) {
 	fields[i].Hint = "For example shop." + b.Grant.Suffixes[0] + ". " + grantWords(b.Team.Name, *b.Grant)
 }
 
-// narrowed returns the field with the choices that the grant leaves. A default that it does not allow is none.
+// narrowed returns the field with the options that the grant allows. A default that it does not allow is removed.
 func (o Offers) narrowed(f catalog.Field) catalog.Field {
 	if o.Grant == nil {
 		return f
@@ -64,10 +64,10 @@ func (o Offers) narrowed(f catalog.Field) catalog.Field {
 	return f
 }
 
-// zoneFields name hosted zones, by their IDs.
+// zoneFields are the fields with IDs of hosted zones.
 var zoneFields = []string{ZoneField, ValidationZoneField}
 
-// worded returns the options of a hosted zone with the domain in front, where it is known.
+// worded returns the options of a hosted zone with the domain in front, if it is known.
 func (o Offers) worded(f catalog.Field, options []views.Option) []views.Option {
 	for i, option := range options {
 		if domain := o.Zones[option.Value]; domain != "" && slices.Contains(zoneFields, f.Path) {
@@ -77,7 +77,7 @@ func (o Offers) worded(f catalog.Field, options []views.Option) []views.Option {
 	return options
 }
 
-// zonesFor returns the hosted zones to suggest where any may be typed, by domain.
+// zonesFor returns suggestions for a hosted zone of which any can be typed, by domain.
 func (o Offers) zonesFor(f catalog.Field) []views.Choice {
 	if !slices.Contains(zoneFields, f.Path) {
 		return nil
@@ -108,7 +108,7 @@ func texts[T ~string](all []T) []string {
 	return out
 }
 
-// grantWords says what a grant allows.
+// grantWords describes what a grant allows.
 func grantWords(team string, g v1alpha1.HostnameGrantSpec) string {
 	text := team + " can have " + strings.Join(g.Suffixes, ", ") + " and every name below"
 	if g.Wildcards {

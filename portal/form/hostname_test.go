@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// A request for a hostname that is given no name is called like the first part of it.
+// A request for a hostname without a name is named after the hostname's first label.
 func TestAHostnameNamesItsRequest(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	hostname, _ := kinds.ByName("GatewayHostnameRequest")

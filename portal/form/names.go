@@ -7,10 +7,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Secrets are what names are offered of, as in the address.
+// Secrets is the list of Secret names, as in the URL.
 const Secrets = "secrets"
 
-// keyed returns the input for a key of the Secret that is named beside it.
+// keyed returns the input for a key of the Secret in the adjacent input.
 func (s subject) keyed(v views.Field) views.Field {
 	beside := strings.TrimSuffix(v.Name, "key") + "name"
 	if list := s.nameList(beside); list != "" && v.Widget == views.Text {
@@ -19,8 +19,8 @@ func (s subject) keyed(v views.Field) views.Field {
 	return v
 }
 
-// nameList returns the list of names that an input of this path may take one of, "" for none. Objects of the platform
-// name Secrets of its own namespace, which are nobody's to list here.
+// nameList returns the list of names for an input at this path, "" for none. Cluster-scoped objects refer to Secrets of
+// the platform's own namespace, which pages do not list.
 func (s subject) nameList(path string) string {
 	steps := strings.Split(path, ".")
 	if !s.kind.Namespaced || len(steps) < 2 || steps[len(steps)-1] != "name" {
@@ -32,7 +32,7 @@ func (s subject) nameList(path string) string {
 	return ""
 }
 
-// nameLists returns those that some input of the kind's form takes a name of.
+// nameLists returns the lists of names that the inputs of the kind's form need.
 func (s subject) nameLists() []views.Names {
 	used, keys := map[string]bool{}, map[string]bool{}
 	var look func(fields []catalog.Field)

@@ -7,14 +7,14 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// The inputs that say in which account and region of AWS an object is.
+// The inputs for the AWS account and the region of an object.
 const (
 	ProviderField = "spec.providerRef.name"
 	RegionField   = "spec.region"
 )
 
-// offered returns where an input asks what the AWS account has for it; nil if an account has nothing of that sort.
-// Values that other inputs have by now go along; those of inputs that are there as well are read when it asks.
+// offered returns the source of an input's values in the AWS account; nil if there is none. It has the current values
+// of the fields on which these depend; inputs on the page are read again when the request is sent.
 func (b builder) offered(f catalog.Field) *views.Offered {
 	by, ok := b.kind.Offers[f.Name]
 	if !ok || f.Path != "spec."+f.Name {

@@ -12,16 +12,15 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// People is how users and groups are called.
+// People are the names of users and groups.
 type People struct {
-	// Prefix stands before their names in Kubernetes; forms take and show names without it.
+	// Prefix precedes their names in Kubernetes; forms accept and show names without it.
 	Prefix string
-	// Groups are what groups are called, by their names in Kubernetes.
+	// Groups are the display names of groups, by their names in Kubernetes.
 	Groups map[string]string
 }
 
-// Named returns the name in Kubernetes of a user or a group that the identity provider calls so. A name that has the
-// prefix stays.
+// Named returns the name in Kubernetes of a user or a group of the identity provider. A name that has the prefix stays.
 func (p People) Named(name string) string {
 	if name == "" || strings.HasPrefix(name, p.Prefix) {
 		return name
@@ -32,7 +31,7 @@ func (p People) Named(name string) string {
 // Short returns a name in Kubernetes as forms show it.
 func (p People) Short(name string) string { return strings.TrimPrefix(name, p.Prefix) }
 
-// people returns the names of the form's values that are those of users and groups.
+// people returns the names of the inputs that contain users and groups.
 func (s subject) people(values url.Values) []string {
 	var all []string
 	for name := range values {
@@ -43,8 +42,8 @@ func (s subject) people(values url.Values) []string {
 	return all
 }
 
-// withPrefix returns the values with the prefix before names of people. Names that base has without one stay: they are
-// those of users who do not come from the identity provider.
+// withPrefix returns the values with the prefix added to users and groups. Names without a prefix in base stay: they do
+// not come from the identity provider.
 func (s subject) withPrefix(values url.Values, base *unstructured.Unstructured) url.Values {
 	inputs := s.people(values)
 	if len(inputs) == 0 {
@@ -66,7 +65,7 @@ func (s subject) withPrefix(values url.Values, base *unstructured.Unstructured) 
 	return out
 }
 
-// withoutPrefix takes the prefix from the names of people, to be shown.
+// withoutPrefix removes the prefix from users and groups, for display.
 func (s subject) withoutPrefix(values url.Values) {
 	for _, name := range s.people(values) {
 		values.Set(name, s.People.Short(values.Get(name)))
@@ -86,7 +85,7 @@ func (s subject) person(f catalog.Field, v views.Field) views.Field {
 	return v
 }
 
-// last returns the value that counts of several of one name.
+// last returns the last of several values with one name, which applies.
 func last(values []string) string {
 	if len(values) == 0 {
 		return ""

@@ -6,9 +6,9 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Restore returns the draft of an object that gets back what AWS still has of a deleted one. It can be changed before
-// it is requested. A name that another object has now is left to the person, and what was kept once is kept again until
-// somebody decides otherwise.
+// Restore returns the draft of an object that adopts what remains in AWS of a deleted one. It can be changed before the
+// request. If another object has the name now, the user must enter one; resources that were kept once have the deletion
+// policy to be kept again.
 func Restore(kind catalog.Kind, d operatorapi.Deleted, facts Facts, offers Offers) Draft {
 	values := Fresh(kind, nil, facts, offers).values
 	if !d.NameInUse {

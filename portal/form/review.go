@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// fixed reports why a field of the object that is edited cannot change, and what it holds.
+// fixed returns why a field of the edited object cannot change, and its value.
 func (b builder) fixed(f catalog.Field, path string) (why, value string) {
 	if b.Edit == nil || !f.Fixed.Holds(b.Edit.Made) || strings.Contains(path, "[") {
 		return "", ""
@@ -28,7 +28,7 @@ func (b builder) fixed(f catalog.Field, path string) (why, value string) {
 	return humanize.Sentence("cannot be changed: " + f.Fixed.Why), valueText(held)
 }
 
-// valueText returns a value as people read it: YAML, "not set" for none.
+// valueText returns a value for display: YAML, "not set" for none.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -42,16 +42,16 @@ func valueText(v any) string {
 	return string(bytes.TrimSpace(catalog.ValueYAML(v)))
 }
 
-// Stored is what the cluster would make of a draft.
+// Stored is the cluster's result of a draft's dry run.
 type Stored struct {
-	Object *unstructured.Unstructured // with what was filled in
+	Object *unstructured.Unstructured // with defaults
 	Was    *unstructured.Unstructured // before an edit
-	// HoldUps are why the object cannot become Ready as things are.
+	// HoldUps are why the object cannot become Ready at present.
 	HoldUps  []string
 	Warnings []string
 }
 
-// Review compares what would be stored with what is asked for; with what there is, if it is edited.
+// Review compares what would be stored with the draft or, for an edit, with the current object.
 func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	view := views.Review{Form: form, Name: d.Object.GetName(), HoldUps: stored.HoldUps, Warnings: stored.Warnings}
 	if d.Edit != nil {
@@ -69,7 +69,7 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	return view, err
 }
 
-// change compares what would be stored with what there is.
+// change compares what would be stored with the current object.
 func (d Draft) change(view views.Review, stored Stored) (views.Review, error) {
 	lines, _, err := compareObjects(stored.Was, stored.Object)
 	if err != nil {
@@ -89,7 +89,7 @@ func (d Draft) change(view views.Review, stored Stored) (views.Review, error) {
 	return view, nil
 }
 
-// effects tells what the change of an object does besides, as far as its kind tells.
+// effects returns the side effects of an object's change that its kind describes.
 func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
 	var changed []string
 	for _, c := range s.kind.Differences(was, will, was) {
@@ -118,7 +118,7 @@ func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
 	return append(all, senderEffects(was, will)...)
 }
 
-// labelOf returns what the form calls a part of the object.
+// labelOf returns the form's label of a part of the object.
 func labelOf(kind catalog.Kind, path []string) string {
 	if path[0] == "metadata" {
 		return map[string]string{"labels": "Label", "annotations": "Annotation"}[path[1]] + " " + strings.Join(path[2:], ".")
@@ -127,7 +127,7 @@ func labelOf(kind catalog.Kind, path []string) string {
 	at := path[0]
 	for _, step := range path[1:] {
 		if key, ok := strings.CutPrefix(step, "["); ok {
-			at = catalog.Index(at, 0) // of whichever: labels are those of all rows
+			at = catalog.Index(at, 0) // any row: they have the same labels
 			parts = append(parts, strings.TrimSuffix(key, "]"))
 			continue
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// A lower number deletes recovery points, and one that takes the place of none may: a review warns. Others only inform.
+// A review warns of a lower number, which deletes recovery points, and of one that was not set before, which may. Other
+// changes only inform.
 func TestAReviewWarnsOfALowerNumber(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	k, ok := kinds.ByName("RDSInstance")

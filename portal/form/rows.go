@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// rowIn reads the index of the row of list that a name lies in: spec.tags[3].key is in row 3 of spec.tags.
+// rowIn returns the index of the row of list that contains name: spec.tags[3].key is in row 3 of spec.tags.
 func rowIn(name, list string) (int, bool) {
 	rest, ok := strings.CutPrefix(name, list+"[")
 	if !ok {
@@ -25,13 +25,13 @@ func rowIn(name, list string) (int, bool) {
 }
 
 const (
-	// MaxRows is how many rows one form takes, over all its lists: each is shown with all its inputs.
+	// MaxRows bounds the rows of one form, over all its lists: each is shown with all its inputs.
 	MaxRows = 500
-	// maxListRows is how many rows a list takes whose schema names no limit.
+	// maxListRows bounds the rows of a list if its schema has no limit.
 	maxListRows = 200
 )
 
-// RowsError says which list of a form has more rows than the kind, or the page, takes. Its text is for the user.
+// RowsError reports which list of a form has more rows than the kind, or the page, allows. Its text is for the user.
 type RowsError struct {
 	list  string // name of the list, "" for all lists of the form together
 	label string
@@ -68,8 +68,8 @@ func maxRowsOf(f catalog.Field) int {
 	return int(min(*f.Limits.MaxItems, MaxRows))
 }
 
-// WithRow returns the draft with another row at the end of a list or map; what is full stays as it is, and says so.
-// about is the name of the list, after which the object that the row shall name may stand, apart by a space.
+// WithRow returns the draft with another row at the end of a list or map; a full list stays unchanged, with an error.
+// about is the list's name, optionally followed by a space and the object for the new row.
 func (d Draft) WithRow(about string) Draft {
 	list, choice, _ := strings.Cut(about, " ")
 	f, ok := fieldAt(d.kind.Fields, list)
@@ -98,7 +98,7 @@ func (d Draft) WithRow(about string) Draft {
 	return out
 }
 
-// removeRow takes the row out of its list and moves the later ones up.
+// removeRow removes the row from its list and moves the later ones up.
 func removeRow(values url.Values, row string) {
 	open := strings.LastIndexByte(row, '[')
 	if open < 0 {
@@ -124,8 +124,8 @@ func removeRow(values url.Values, row string) {
 	maps.Copy(values, moved)
 }
 
-// focus gives the focus to the list of that name, or to the first input of the row of that name: whoever added or
-// removed a row goes on there. It reports whether it is among fields.
+// focus sets the focus to the list of that name, or to the first input of the row of that name, where the user
+// continues after adding or removing a row. It reports whether it was found among fields.
 func focus(fields []views.Field, name string) bool {
 	for i := range fields {
 		f := &fields[i]
@@ -149,7 +149,7 @@ func focusRow(r views.Row, name string) bool {
 	return first >= 0
 }
 
-// fieldAt finds the field of a concrete path such as spec.lifecycleRules[0].transitions.
+// fieldAt returns the field at a concrete path such as spec.lifecycleRules[0].transitions.
 func fieldAt(fields []catalog.Field, path string) (catalog.Field, bool) {
 	for _, f := range fields {
 		pattern := strings.Split(f.Path, "[]")
@@ -177,7 +177,7 @@ func fieldAt(fields []catalog.Field, path string) (catalog.Field, bool) {
 	return catalog.Field{}, false
 }
 
-// names returns the inputs in their order on the page, groups and rows among them.
+// names returns the names of the inputs in page order, including groups and rows.
 func names(lists ...[]views.Field) []string {
 	var out []string
 	for _, fields := range lists {
@@ -193,8 +193,8 @@ func names(lists ...[]views.Field) []string {
 	return out
 }
 
-// mark puts the errors to their inputs and notes what each input is called. It reports whether anything here deserves
-// to be seen at once: an error or a value.
+// mark assigns the errors to their inputs and records each input's label. It reports whether anything here must be
+// visible at once: an error or a value.
 func mark(fields []views.Field, errs map[string][]string, labels map[string]string, in string) bool {
 	worth := false
 	for i := range fields {
@@ -224,7 +224,7 @@ func sentences(messages []string) []string {
 	return out
 }
 
-// askFor says of inputs that lack a value what to do there.
+// askFor adds to inputs with a missing value what to do there.
 func askFor(errs map[string][]string, lists ...[]views.Field) {
 	for _, fields := range lists {
 		for _, f := range fields {

@@ -8,8 +8,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// divide moves the inputs of the view into the sections that the kind's form has. What belongs to none stays where it
-// is.
+// divide moves the inputs of the view into the sections of the kind's form. Inputs without a section stay.
 func divide(kind catalog.Kind, view *views.Form) {
 	for i, s := range kind.Sections {
 		part := views.Section{Title: s.Title, Folded: s.Folded}
@@ -27,7 +26,7 @@ func divide(kind catalog.Kind, view *views.Form) {
 	}
 }
 
-// taken takes the input of that name out of the view.
+// taken removes the input of that name from the view and returns it.
 func taken(view *views.Form, name string) []views.Field {
 	for _, list := range []*[]views.Field{&view.Basic, &view.Advanced} {
 		i := slices.IndexFunc(*list, func(f views.Field) bool { return f.Name == name || strings.HasPrefix(f.Name, name+".") })

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// senderEffects says whom the object lets in that it did not, and whom no longer. was is nil for a request.
+// senderEffects describes which senders the object newly lets in, and which no longer. was is nil for a request.
 func senderEffects(was, will *unstructured.Unstructured) (all []views.Effect) {
 	before, after := senders.Of(was), senders.Of(will)
 	for _, s := range after {

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// sentence returns what an object is in one sentence, as its kind says it, and the fields that it tells of; "" if the
-// kind says nothing.
+// sentence returns a one-sentence description of an object, from its kind, and the fields that it covers; "" if the
+// kind has none.
 func (s subject) sentence(obj *unstructured.Unstructured) (text string, told []string) {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	var clauses []string
@@ -34,7 +34,7 @@ func (s subject) sentence(obj *unstructured.Unstructured) (text string, told []s
 	return strings.ToUpper(s.kind.Title[:1]) + s.kind.Title[1:] + ": " + strings.Join(clauses, ", ") + ".", told
 }
 
-// holds reports whether the conditions of a phrase do, and all fields in it have values.
+// holds reports whether the conditions of a phrase hold, and all its fields have values.
 func holds(p catalog.Phrase, spec map[string]any) bool {
 	for _, t := range p.When {
 		v, set := spec[t.Field]
@@ -52,7 +52,7 @@ func holds(p catalog.Phrase, spec map[string]any) bool {
 	})
 }
 
-// valueOf returns what a field of spec has, for people.
+// valueOf returns the display text of a field of spec.
 func (s subject) valueOf(field string, spec map[string]any) string {
 	i := slices.IndexFunc(s.kind.Fields, func(f catalog.Field) bool { return f.Name == field })
 	if i < 0 {
@@ -61,10 +61,10 @@ func (s subject) valueOf(field string, spec map[string]any) string {
 	return said(s.kind.Fields[i], spec[field])
 }
 
-// mostSaid is how many entries of a list are said; the YAML below has all.
+// mostSaid is the number of list entries shown; the YAML below has all.
 const mostSaid = 5
 
-// said returns a value for people: yes, 20, two of a list.
+// said returns the display text of a value: yes, 20, two of a list.
 func said(f catalog.Field, v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -84,10 +84,10 @@ func said(f catalog.Field, v any) string {
 	return fmt.Sprint(v)
 }
 
-// longestSaid is how much of a text is said.
+// longestSaid is the length at which a text is cut.
 const longestSaid = 80
 
-// quiet returns a text on one line, and no more than its beginning.
+// quiet returns the beginning of a text on one line.
 func quiet(text string) string {
 	if text == "" {
 		return "empty"
@@ -142,8 +142,7 @@ func saidObject(f catalog.Field, all map[string]any) string {
 	return strings.Join(words, ", ")
 }
 
-// settings returns what an object has beside what its sentence tells: each field of spec that has another value than by
-// default.
+// settings returns the fields of spec that the sentence does not cover and whose values are not the defaults.
 func (s subject) settings(obj *unstructured.Unstructured, told []string) []views.Value {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	var all []views.Value
@@ -157,7 +156,7 @@ func (s subject) settings(obj *unstructured.Unstructured, told []string) []views
 	return all
 }
 
-// changed returns what an edit changes, a line for each field of spec.
+// changed returns an edit's changes, a line for each field of spec.
 func (s subject) changed(was, will *unstructured.Unstructured) []views.Value {
 	before, _, _ := unstructured.NestedMap(was.Object, "spec")
 	after, _, _ := unstructured.NestedMap(will.Object, "spec")

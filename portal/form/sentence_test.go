@@ -57,7 +57,7 @@ func TestARequestIsSaidInASentence(t *testing.T) {
 	}
 }
 
-// Every field of every kind is told, by the sentence or beside it, and sentences name no field that there is not.
+// Every field of every kind is shown, by the sentence or the settings, and sentences use existing fields only.
 func TestEveryFieldIsTold(t *testing.T) {
 	for _, k := range catalogtest.Kinds(t) {
 		if len(k.Says) == 0 && k.Namespaced && k.KeptBy == "" && k.Name != "HostnameGrant" {
@@ -88,7 +88,7 @@ func TestEveryFieldIsTold(t *testing.T) {
 	}
 }
 
-// sample returns a value that a field can have, other than what it is by default.
+// sample returns a possible value of a field other than its default.
 func sample(f catalog.Field) any {
 	switch f.Type {
 	case catalog.Boolean:

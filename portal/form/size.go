@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// MaxBytes bounds a posted form, in bytes; the server takes little more of any request.
+	// MaxBytes bounds a posted form, in bytes; the server accepts little more for any request.
 	MaxBytes = 1 << 20
-	// MaxText bounds the YAML of an object that is edited, in bytes: a form in conflict carries three versions of it,
-	// of which a browser may spell each byte with three.
+	// MaxText bounds the YAML of an edited object, in bytes: a form in conflict carries three versions of it, and a
+	// browser may encode each byte as three.
 	MaxText = 96 << 10
-	// MaxYAML bounds the YAML that is read at all, in bytes: reading takes many times the room.
+	// MaxYAML bounds the YAML that is parsed at all, in bytes: parsing takes many times the memory.
 	MaxYAML = 256 << 10
 )
 
-// SizeError says that an object is too large for forms. Its text is for the user.
+// SizeError reports that an object is too large for forms. Its text is for the user.
 type SizeError struct{ bytes, limit int }
 
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("as YAML it has %d kB, and forms take %d", (e.bytes+1023)>>10, e.limit>>10)
 }
 
-// Parse reads YAML of a size that is read, with the ends of lines as browsers send them.
+// Parse parses YAML within the size limit, with line ends as browsers send them.
 func Parse(kind catalog.Kind, text string) (*unstructured.Unstructured, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if len(text) > MaxYAML {
@@ -51,7 +51,7 @@ func sizedText[T ~string | ~[]byte](text T) error {
 	return nil
 }
 
-// outgrown returns the errors of a draft that has become too large for the way to its review.
+// outgrown returns the errors of a draft that has become too large for its review.
 func (d Draft) outgrown() catalog.FieldErrors {
 	if d.Edit == nil {
 		return nil

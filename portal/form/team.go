@@ -21,7 +21,7 @@ import (
 // regionsField are the regions of an AWS account that a Team can use.
 const regionsField = "spec.providers[].regions"
 
-// beginTeam fills in what a new Team most likely has: one member, and the AWS account if there is but one.
+// beginTeam sets the usual values of a new Team: one member, and the AWS account if there is one only.
 func beginTeam(values url.Values, offers Offers) {
 	values.Set("spec.members[0]", "{}")
 	values.Set("spec.members[0].role", string(v1alpha1.TeamDeveloper))
@@ -33,8 +33,8 @@ func beginTeam(values url.Values, offers Offers) {
 	}
 }
 
-// regionsOf returns the regions to choose from in the input of that name: those of the account that is chosen beside
-// it, or all, each with the accounts that allow it.
+// regionsOf returns the regions for the input of that name: those of the account selected beside it, or all, each with
+// the accounts that allow it.
 func (b builder) regionsOf(input string) []views.Option {
 	account := b.values.Get(catalog.Beside(input, "name"))
 	accounts := map[string][]string{}
@@ -56,7 +56,7 @@ func (b builder) regionsOf(input string) []views.Option {
 	return all
 }
 
-// teamEffects says in sentences what a new Team gets.
+// teamEffects describes what a new Team gets.
 func (d Draft) teamEffects(stored *unstructured.Unstructured) ([]views.Effect, error) {
 	t := &v1alpha1.Team{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, t); err != nil {
@@ -83,7 +83,7 @@ func (d Draft) teamEffects(stored *unstructured.Unstructured) ([]views.Effect, e
 	return all, nil
 }
 
-// roleDeeds say what a role can do.
+// roleDeeds describe what a role can do.
 var roleDeeds = map[v1alpha1.TeamRole]string{
 	v1alpha1.TeamViewer:    "can look",
 	v1alpha1.TeamDeveloper: "can request, change and delete resources",

@@ -8,20 +8,20 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Rounds is how often one review asks the cluster at most. The API server does not check the rules of a kind while
-// something is missing or of a wrong type, and the portal reads what it sends: so what is known to be wrong is replaced
-// by something that passes, and the cluster asked again, until all is known.
+// Rounds bounds the dry runs of one review. The API server skips a kind's rules while a value is missing or has a wrong
+// type, and the portal can only send what it could parse; so invalid values are replaced by valid ones and the dry run
+// is repeated, until all errors are known.
 const Rounds = 3
 
-// trial is a draft while it is found out what is wrong with it.
+// trial is the state of finding a draft's errors.
 type trial struct {
 	kind   catalog.Kind
 	object *unstructured.Unstructured
 	errs   catalog.FieldErrors
-	blind  []string // paths at which there is not what the user wrote
+	blind  []string // paths whose values are not the user's
 }
 
-// begin returns a trial of the draft's object, with some name where there is none.
+// begin returns a trial of the draft's object, with a placeholder name if it has none.
 func (d Draft) begin() trial {
 	t := trial{kind: d.kind, object: d.Object.DeepCopy(), errs: slices.Clone(d.Unread)}
 	for _, e := range d.Unread {
@@ -30,20 +30,20 @@ func (d Draft) begin() trial {
 	if d.Object.GetName() == "" {
 		t.object.SetName("new")
 	}
-	if t.object.Object["spec"] == nil { // so that what is missing in it is told, not that it is
+	if t.object.Object["spec"] == nil { // so that the missing fields are reported, and not spec
 		t.object.Object["spec"] = map[string]any{}
 	}
 	return t
 }
 
-// Unreadable reports whether the draft could not be read at all, so that the cluster has nothing to judge.
+// Unreadable reports whether the draft could not be parsed at all, so that no dry run is possible.
 func (d Draft) Unreadable() bool {
 	return slices.ContainsFunc(d.Unread, func(e catalog.FieldError) bool {
 		return e.Field == "" || e.Field == "metadata.namespace" || e.Field == NameField && d.Object.GetName() != ""
 	})
 }
 
-// add notes what the cluster complains about, as far as it is about what the user wrote.
+// add records the cluster's errors about values that the user entered.
 func (t *trial) add(found catalog.FieldErrors) {
 	for _, e := range found {
 		from := func(path string) bool { return t.kind.DueTo(e, path) }
@@ -53,7 +53,7 @@ func (t *trial) add(found catalog.FieldErrors) {
 	}
 }
 
-// mend puts something that passes in the place of what is wrong, and reports whether the cluster would get any further.
+// mend replaces invalid values by valid ones, and reports whether another dry run could find more.
 func (t *trial) mend(found catalog.FieldErrors) bool {
 	more := slices.ContainsFunc(found, func(e catalog.FieldError) bool { return e.Message == catalog.Unchecked })
 	for _, e := range found {
@@ -64,8 +64,8 @@ func (t *trial) mend(found catalog.FieldErrors) bool {
 	return more
 }
 
-// Examine finds all that is wrong with the draft. send asks the cluster what it would make of an object; its last
-// answer holds if nothing is wrong. An error is send's own, and about none of the draft's fields.
+// Examine returns all errors of the draft. send is a dry run of an object; its last result is valid if there are no
+// errors. The returned error is send's own, and about none of the draft's fields.
 func (d Draft) Examine(send func(*unstructured.Unstructured) error) (catalog.FieldErrors, error) {
 	t := d.begin()
 	for range Rounds {
@@ -82,12 +82,12 @@ func (d Draft) Examine(send func(*unstructured.Unstructured) error) (catalog.Fie
 	return t.errs, nil
 }
 
-// Locate returns what the API server says of the fields of the draft's object, at the inputs for it.
+// Locate returns the API server's errors about the draft's object, at its inputs.
 func (d Draft) Locate(err error) catalog.FieldErrors {
 	return d.kind.Locate(catalog.FromStatus(err))
 }
 
-// Taken returns the complaint about a name that another object has.
+// Taken returns the error about a name that another object has.
 func (d Draft) Taken() catalog.FieldError {
 	return catalog.FieldError{
 		Field: NameField, Value: d.Object.GetName(),

@@ -5,8 +5,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// WithoutUser returns the databases that an application of the form is newly bound to, and where it does not say whom
-// it signs in as, by the inputs that say it. YAML says what it means.
+// WithoutUser returns the databases to which the form newly binds an application without setting a user, by the inputs
+// of the user. Drafts in YAML are left alone.
 func (d Draft) WithoutUser() map[string]string {
 	if d.kind.Name != v1alpha1.KindWebApp || d.inYAML {
 		return nil
@@ -28,7 +28,7 @@ func (d Draft) WithoutUser() map[string]string {
 	return databases
 }
 
-// WithOwnUsers returns the draft in which an application signs in as a user of its own by these inputs.
+// WithOwnUsers returns the draft in which these inputs give the application its own database user.
 func (d Draft) WithOwnUsers(inputs []string) Draft {
 	entered := map[string]string{}
 	for _, input := range inputs {

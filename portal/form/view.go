@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Carry returns view with what a page carries along whichever way the draft is shown: it as YAML, the version in which
-// an edit began, and the commands that send the same. portal is the portal's scheme and host.
+// Carry returns view with the data that a page carries in both forms of a draft: its YAML, the version at which an edit
+// began, and the equivalent commands. portal is the portal's scheme and host.
 func (d Draft) Carry(view views.Form, portal string) (views.Form, error) {
 	text, err := catalog.ToYAML(d.Object)
 	if err != nil {
@@ -31,7 +31,7 @@ func (d Draft) Carry(view views.Form, portal string) (views.Form, error) {
 	return view, err
 }
 
-// View returns view with the draft in it: its inputs or its YAML, and the errors beside them.
+// View returns view with the draft: its inputs or its YAML, and the errors beside them.
 func (d Draft) View(view views.Form, offers Offers, portal string) (views.Form, error) {
 	view, err := d.Carry(view, portal)
 	if err != nil {

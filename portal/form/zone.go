@@ -32,23 +32,23 @@ func (z Zone) words() string {
 	return z.Domain + " (" + z.ID + ")"
 }
 
-// WantsZone reports whether a hosted zone can be found for the draft, or judged: it is for a hostname.
+// WantsZone reports whether the draft is for a hostname, so that a hosted zone can be found or checked.
 func (d Draft) WantsZone() bool {
 	return d.namesItself() && d.Edit == nil && catalog.TextAt(d.Object, "spec", "hostname") != "" && catalog.TextAt(d.Object, "spec", "providerRef", "name") != ""
 }
 
-// Internal reports whether the draft is for a hostname that the internet does not see.
+// Internal reports whether the draft is for a hostname that is not public.
 func (d Draft) Internal() bool {
 	return catalog.TextAt(d.Object, "spec", "visibility") == string(v1alpha1.Internal)
 }
 
-// WithZone returns the draft with the hosted zone that its hostname lies in, if none is entered, and with the public
-// one that a private one needs. An error says why there is none, or what is wrong with the one that is entered. all are
-// the zones that hostnames can be in, and public those in which certificates can be validated.
+// WithZone returns the draft with the hosted zone of its hostname, if none is entered, and with the public zone that a
+// private one needs. Errors say why there is none, or what is wrong with the entered one. all are the zones for
+// hostnames, and public those in which certificates can be validated.
 func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	name, err := dnsname.Parse(catalog.TextAt(d.Object, "spec", "hostname"))
 	if err != nil {
-		return d, nil // which is said of the hostname
+		return d, nil // the hostname's own error says so
 	}
 	holding := slices.DeleteFunc(slices.Clone(all), func(z Zone) bool { return !name.Within(z.Domain) || z.Private && !d.Internal() })
 	zone, enter, wrong := d.zoneAmong(name, all, holding)
@@ -64,8 +64,7 @@ func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	return d.with(enter), nil
 }
 
-// zoneAmong returns the zone that is entered, if it is known, or else the one that is found, with what is to be entered
-// for it.
+// zoneAmong returns the entered zone, if it is known, or else the best match, with the values to enter.
 func (d Draft) zoneAmong(name dnsname.Name, all, holding []Zone) (zone Zone, enter map[string]string, wrong catalog.FieldErrors) {
 	if id := catalog.TextAt(d.Object, "spec", "zoneId"); id != "" {
 		if i := slices.IndexFunc(holding, func(z Zone) bool { return z.ID == id }); i >= 0 {
@@ -84,7 +83,7 @@ func (d Draft) zoneAmong(name dnsname.Name, all, holding []Zone) (zone Zone, ent
 	return zone, enter, nil
 }
 
-// misplaced says what is wrong with a zone that was entered. Of one that is not among the account's nothing is known.
+// misplaced returns what is wrong with an entered zone. A zone that is not in the account's list is not checked.
 func misplaced(name dnsname.Name, id string, all, holding []Zone) catalog.FieldErrors {
 	i := slices.IndexFunc(all, func(z Zone) bool { return z.ID == id })
 	if i < 0 || slices.Contains(holding, all[i]) {
@@ -100,8 +99,8 @@ func misplaced(name dnsname.Name, id string, all, holding []Zone) catalog.FieldE
 	return catalog.FieldErrors{{Field: ZoneField, Value: id, Message: wrong}}
 }
 
-// closest returns the zone of the longest domain, for internal hostnames a private one if there is any; or why it
-// cannot tell.
+// closest returns the zone with the longest domain, preferring private ones for internal hostnames; or why it cannot
+// decide.
 func closest(name dnsname.Name, holding []Zone, internal bool) (zone Zone, wrong string) {
 	fit := slices.DeleteFunc(slices.Clone(holding), func(z Zone) bool { return z.Private != internal })
 	if internal && len(fit) == 0 {
@@ -129,7 +128,7 @@ func list(zones []Zone) string {
 	return strings.Join(words, ", ")
 }
 
-// with returns the draft with values entered in fields of spec, "" for none.
+// with returns the draft with values set in fields of spec, "" for none.
 func (d Draft) with(entered map[string]string) Draft {
 	if len(entered) == 0 {
 		return d
@@ -150,7 +149,7 @@ func (d Draft) with(entered map[string]string) Draft {
 		if value == "" {
 			unstructured.RemoveNestedField(obj.Object, path...)
 		} else if err := unstructured.SetNestedField(obj.Object, value, path...); err != nil {
-			return d // spec is no object, which is said elsewhere
+			return d // spec is no object, which another error says
 		}
 	}
 	text, err := catalog.ToYAML(obj)

@@ -1,6 +1,6 @@
-// Package holdup finds why an object that somebody asks for cannot become Ready as things are: an AWS account that the
-// team does not have, or that is not ready, what the account lacks, and objects that are not there. The API server
-// cannot know; reviews and dry runs say it.
+// Package holdup finds why a requested object could not become Ready at present: an AWS account that the team cannot
+// use or that is not ready, resources missing in the account, and missing objects. The API server cannot check these;
+// reviews and dry runs report them.
 package holdup
 
 import (
@@ -28,11 +28,10 @@ type Cluster interface {
 	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)
 }
 
-// most bounds what is looked up for one object: of what it names in the cluster, and of what it names in AWS.
+// most bounds the look-ups for one object, in the cluster and in AWS each.
 const most = 20
 
-// Finder looks for what holds an object up, with the rights of a caller. Team is the name of the namespace's team in
-// sentences.
+// Finder checks requests with the rights of a caller. Team is the name of the namespace's team in messages.
 type Finder struct {
 	Cluster         Cluster
 	ID              auth.Identity
@@ -40,11 +39,11 @@ type Finder struct {
 	Namespace, Team string
 }
 
-// Find returns what the object waits for as things are, in sentences. Of what the caller may not see nothing is said.
+// Find returns, as sentences, what the object would wait for. It reveals nothing that the caller cannot see.
 func (f Finder) Find(ctx context.Context, obj *unstructured.Unstructured) ([]string, error) {
 	all, err := f.account(ctx, obj)
 	if err != nil || len(all) > 0 {
-		return all, err // what the account has would be another one's
+		return all, err // the account's values would be another account's
 	}
 	if all, err = f.lacking(ctx, obj); err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func (f Finder) Find(ctx context.Context, obj *unstructured.Unstructured) ([]str
 	return all, nil
 }
 
-// target says that an object that obj names is not there, is being deleted, or cannot be what it is named for.
+// target reports that a referenced object does not exist, is being deleted, or has the wrong properties.
 func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t catalog.Target) (string, error) {
 	kind, ok := f.Cluster.Kinds().ByName(t.Kind)
 	if !ok {
@@ -95,8 +94,8 @@ func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t ca
 	return fmt.Sprintf("It needs a user of its own in the database %s, and there can be none: %s.", t.Name, why), nil
 }
 
-// account says that the team does not have the AWS account that the object names, or not in its region, or that nothing
-// can be made there now.
+// account reports that the team cannot use the object's AWS account, or not its region, or that the account is not
+// ready.
 func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]string, error) {
 	name := catalog.TextAt(obj, "spec", "providerRef", "name")
 	if name == "" || !f.Kind.Namespaced {
@@ -120,8 +119,8 @@ func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]
 	return nil, nil
 }
 
-// lacking names what the account does not have, or does not let the namespace use, of the fields of which its lists are
-// whole.
+// lacking returns the values that do not exist in the account or that the namespace cannot use, for the fields with
+// complete lists.
 func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (all []string, err error) {
 	provider := catalog.TextAt(obj, "spec", "providerRef", "name")
 	for _, field := range f.Kind.Whole {
@@ -136,7 +135,7 @@ func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (al
 		case err != nil:
 			return nil, err
 		case !has.Known || has.Pending || has.Error != "":
-			continue // the operator looks again, and says it
+			continue // the operator checks again, and reports it
 		}
 		for _, value := range values[:min(len(values), most)] {
 			if !slices.ContainsFunc(has.Items, func(o operatorapi.Offer) bool { return o.Value == value }) {

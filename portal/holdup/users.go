@@ -7,7 +7,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// needsUser reports whether obj needs a user of its own in a database that it names.
+// needsUser reports whether obj needs its own user in a database to which it refers.
 func needsUser(obj *unstructured.Unstructured, t catalog.Target) bool {
 	if t.Kind != v1alpha1.KindRDSInstance || obj.GetKind() != v1alpha1.KindWebApp {
 		return t.Kind == v1alpha1.KindRDSInstance && obj.GetKind() == v1alpha1.KindDatabaseUser

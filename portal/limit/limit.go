@@ -1,4 +1,4 @@
-// Package limit keeps each caller to so many requests a second.
+// Package limit limits the request rate of each caller.
 package limit
 
 import (
@@ -12,29 +12,29 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Rate is how much each caller may ask for. Streams count when they begin.
+// Rate is the request rate of each caller. Streams count when they begin.
 type Rate struct {
 	PerSecond float64 // requests; 0 is no limit
 	Burst     int     // at once
 }
 
-// maxCallers bounds the callers whose rate is known: whoever is forgotten starts with a full rate.
+// maxCallers bounds the cached callers: a dropped caller starts with a full bucket.
 const maxCallers = 10_000
 
-// Limiter counts the requests of callers: those who asked lately, in two generations. Who has not asked for as long as
-// a whole burst takes to come back has it all again, as if new: when the young generation is that old, or full, the old
-// one goes. It is safe for concurrent use; nil limits nobody.
+// Limiter limits requests by caller. It caches recent callers in two generations. An idle caller's bucket is full again
+// after full, so when the young generation is that old, or has maxCallers, the old one is dropped. It is safe for
+// concurrent use; nil does not limit.
 type Limiter struct {
 	rate  Rate
 	clock clock.PassiveClock
-	full  time.Duration // after which nothing is known of a caller that a new limiter does not know
+	full  time.Duration // time to fill an empty bucket
 
 	mu         sync.Mutex
 	young, old map[string]*rate.Limiter // by caller
 	born       time.Time                // of the young generation
 }
 
-// New makes a Limiter of nobody's requests yet.
+// New returns a Limiter without callers.
 func New(r Rate, c clock.PassiveClock) *Limiter {
 	if r.PerSecond <= 0 {
 		return nil
@@ -43,8 +43,8 @@ func New(r Rate, c clock.PassiveClock) *Limiter {
 	return &Limiter{rate: r, clock: c, full: full, young: map[string]*rate.Limiter{}, born: c.Now()}
 }
 
-// Wait counts a request of the caller; it is 0 if it may go on, else how long to wait, and nothing is counted. A caller
-// without a name, of whom nothing is known, never waits.
+// Wait takes a request from the caller's bucket and returns 0, or returns how long to wait and takes nothing. A caller
+// without a name never waits.
 func (l *Limiter) Wait(caller string) time.Duration {
 	if l == nil || caller == "" {
 		return 0
@@ -58,8 +58,7 @@ func (l *Limiter) Wait(caller string) time.Duration {
 	return wait
 }
 
-// Each limits requests by what caller returns for them. Those that must wait are answered by refuse, after Retry-After
-// is set.
+// Each limits requests by the caller that caller returns. For a limited request it sets Retry-After and calls refuse.
 func (l *Limiter) Each(caller func(*http.Request) string, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// Filter says which items match; what is empty is any.
+// Filter selects items; an empty field matches any.
 type Filter struct {
 	Kind      string // plural
 	Namespace string
@@ -18,20 +18,20 @@ type Filter struct {
 	Provider  string          // name of the AWSProvider
 	Requester string          // username
 	Labels    labels.Selector // nil is any
-	// Words must all be in what lists show of an object: name, kind, endpoint, provider, who asked for it, and with
-	// Across the namespace.
+	// Words must all be in the item's visible text: name, kind, endpoint, provider, requester, and with Across the
+	// namespace.
 	Words  string
 	Across bool
 }
 
-// Matches reports whether the item does.
+// Matches reports whether the item matches.
 func (f *Filter) Matches(l Item) bool {
 	return (f.Kind == "" || f.Kind == l.Kind.Plural) && (f.Namespace == "" || f.Namespace == l.Namespace) &&
 		(f.Phase == "" || f.Phase == l.Phase) && (f.Provider == "" || f.Provider == l.Provider) && (f.Requester == "" || f.Requester == l.Requester) &&
 		(f.Labels == nil || f.Labels.Matches(labels.Set(l.Object.GetLabels()))) && (f.Words == "" || humanize.HasWords(f.Words, f.text(l)))
 }
 
-// text returns the text of an item that a search looks at.
+// text returns the text of an item that a search matches.
 func (f *Filter) text(l Item) string {
 	who := humanize.Person(l.Requester)
 	if strings.Contains(f.Words, ":") { // as in whole usernames, whose beginnings are not shown and else match too much
@@ -44,7 +44,7 @@ func (f *Filter) text(l Item) string {
 	return text
 }
 
-// Of keeps those of all that match, in all's own place.
+// Of returns the matching items, reusing the array of all.
 func (f *Filter) Of(all []Item) []Item {
 	return slices.DeleteFunc(all, func(l Item) bool { return !f.Matches(l) })
 }

@@ -1,5 +1,5 @@
-// Package listing makes lists of the platform's objects: which there are for a caller, which of them match, in which
-// order they stand, and which of many are shown. The pages and the REST API both list by it.
+// Package listing lists the platform's objects: those that a caller can see, filtered, sorted and in pages. The pages
+// and the REST API both use it.
 package listing
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Cluster is what is needed of cluster.Cluster, whose contract holds.
+// Cluster is the part of cluster.Cluster that it needs; see there for the contracts.
 type Cluster interface {
 	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
 	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 }
 
-// Item is an object in a list that may be long: what is shown of it is made for those that are shown.
+// Item is an object in a list that can be long: its view is created only if it is shown.
 type Item struct {
 	*overview.Row
 	Kind *catalog.Kind
@@ -27,13 +27,13 @@ type Item struct {
 
 // Found is what there is to list.
 type Found struct {
-	Items     []Item          // in no order
+	Items     []Item          // unsorted
 	Kinds     catalog.Catalog // those that the caller can list
-	Forbidden catalog.Catalog // those that were left out, because the caller may not
+	Forbidden catalog.Catalog // those that the caller cannot list
 }
 
-// Read finds the objects of the kinds in namespace, "" for all that the caller can list in. Kinds that the caller may
-// not list there are left out; if those are all, the error is a *cluster.ForbiddenError.
+// Read returns the objects of the kinds in namespace, "" for all namespaces in which the caller can list them. Kinds
+// that the caller cannot list are left out; if there are no others, the error is a *cluster.ForbiddenError.
 func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (Found, error) {
 	var found Found
 	var refused error
@@ -54,7 +54,7 @@ func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalo
 		of[i] = rows
 		n += len(rows)
 	}
-	found.Items = make([]Item, 0, n) // at once: of thousands, growing would leave as much again to be collected
+	found.Items = make([]Item, 0, n) // allocated once, since growing would double the garbage
 	for i, rows := range of {
 		for _, row := range rows {
 			found.Items = append(found.Items, Item{row, &kinds[i]})

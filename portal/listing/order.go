@@ -8,8 +8,8 @@ import (
 // Compare orders two items, as slices.SortFunc wants it.
 type Compare func(a, b Item) int
 
-// What lists are sorted by: by age the youngest first, by status what needs somebody first, by the time
-// that it took to become ready the slowest first, and what has no endpoint last.
+// Sort keys: by age the youngest first, by status objects that need attention first, by time to ready the slowest
+// first, and missing endpoints last.
 var (
 	ByName      Compare = func(a, b Item) int { return cmp.Compare(a.Name, b.Name) }
 	ByNamespace Compare = func(a, b Item) int { return cmp.Compare(a.Namespace, b.Namespace) }
@@ -21,7 +21,7 @@ var (
 	ByEndpoint  Compare = func(a, b Item) int { return EmptyLast(a.Endpoint, b.Endpoint) }
 )
 
-// EmptyLast compares texts; one that is not there comes after all others.
+// EmptyLast compares strings; empty ones come last.
 func EmptyLast(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(b, a)
@@ -29,8 +29,7 @@ func EmptyLast(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Then orders by c, the other way round if desc. Equals stand by name, namespace and kind, so that the order never
-// wavers.
+// Then orders by c, reversed if desc, and then by name, namespace and kind, so that the order is stable.
 func (c Compare) Then(desc bool) Compare {
 	return func(a, b Item) int {
 		by := c(a, b)
@@ -50,8 +49,7 @@ func (c Compare) Then(desc bool) Compare {
 	}
 }
 
-// First returns the first n items in order; all need not be sorted, and may be reordered. Of many items it sorts only
-// those n.
+// First returns the first n items in order. It may reorder all, and sorts only those n.
 func First(all []Item, n int, order Compare) []Item {
 	if len(all) < 8*n {
 		slices.SortFunc(all, order)

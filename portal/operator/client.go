@@ -1,5 +1,5 @@
-// Package operator asks the operator what its checks found: more than Kubernetes knows, for it changes with every
-// check. The operator may be away at any time, so nothing here fails: what cannot be asked is unknown.
+// Package operator reads the results of the operator's checks, which are not in Kubernetes because each check changes
+// them. The operator may be down at any time, so nothing here fails: without an answer, values are unknown.
 package operator
 
 import (
@@ -18,64 +18,64 @@ import (
 )
 
 const (
-	// Patience is the longest that an answer takes: a page waits for it.
+	// Patience bounds the time for an answer, for which a page waits.
 	Patience = 2 * time.Second
-	// shared is how long an answer holds for everybody who asks about the same object, and kept how many are kept.
+	// shared is how long an answer is cached for all callers, and kept is the maximum number of cached answers.
 	shared = 5 * time.Second
 	kept   = 4096
-	// openFor is how long nobody is asked after a failure.
+	// openFor is the pause after a failure.
 	openFor = 5 * time.Second
-	// placeFor is how long it holds where the operator is.
+	// placeFor is how long the operator's address is cached.
 	placeFor = 30 * time.Second
 )
 
-// State says how much is known.
+// State says whether the checks are known.
 type State string
 
 const (
-	// Checked is an object that the operator has checked since it started.
+	// Checked means that the operator has checked the object since it started.
 	Checked State = "checked"
-	// Unchecked is one that it has not.
+	// Unchecked means that it has not.
 	Unchecked State = "unchecked"
-	// Unknown is every object while the operator does not answer.
+	// Unknown means that the operator does not answer.
 	Unknown State = "unknown"
 )
 
-// Checks is what the operator knows of its checks of one object; all but State is there only if it has checked it.
+// Checks are the operator's checks of one object; all fields but State are set only if it has checked it.
 type Checks struct {
 	State State
 	operatorapi.Resource
 }
 
-// Object is what is asked about. UID tells it from a namesake of earlier days. Version is the resourceVersion that the
-// caller has seen: the operator notes a check before it writes the status, so an answer that was asked for afterwards
+// Object identifies the checked object. UID distinguishes it from earlier objects of the name. Version is the
+// resourceVersion that the caller has seen: the operator records a check before it writes the status, so a later answer
 // is never older than that status.
 type Object struct{ Kind, Namespace, Name, UID, Version string }
 
-// Features are the parts of the operator that depend on what the cluster has.
+// Features are the optional parts of the operator, which depend on the cluster.
 type Features struct {
 	Known bool // else the operator does not answer
 	Items []operatorapi.Feature
 }
 
-// Work is what the operator's controllers do.
+// Work is the state of the operator's controllers.
 type Work struct {
-	Known  bool   // else the operator does not answer, or is too old to tell
-	Leader string // holder of the Lease, as it was found lately
+	Known  bool   // else the operator does not answer, or is too old
+	Leader string // holder of the Lease, when it was last read
 	operatorapi.Activity
 }
 
-// Kubernetes is what the client needs of it.
+// Kubernetes is the part of a Kubernetes client that Client needs.
 type Kubernetes interface {
-	// Lease is the operator's.
+	// Lease returns the operator's Lease.
 	Lease(ctx context.Context) (*coordinationv1.Lease, error)
-	// Token is of the portal's own ServiceAccount, for the audience operatorapi.Audience.
+	// Token returns a token of the portal's own ServiceAccount, for the audience operatorapi.Audience.
 	Token(ctx context.Context) (string, error)
-	// Drop has the next Token be another one.
+	// Drop makes the next call of Token return a new one.
 	Drop(token string)
 }
 
-// Client asks the operator. It is safe for concurrent use.
+// Client sends requests to the operator. It is safe for concurrent use.
 type Client struct {
 	kubernetes Kubernetes
 	clock      clock.PassiveClock
@@ -88,27 +88,27 @@ type Client struct {
 	place  *place
 	found  time.Time // the place
 	away   bool      // since the last answer
-	until  time.Time // nobody is asked, while away
+	until  time.Time // no requests until then, while away
 }
 
 type answer struct {
-	words any // what read made of them
+	words any // result of read
 	until time.Time
 }
 
-// question is what is asked at a path; UID tells one life of an object from another, version one status from the next.
+// question is the cache key of a request: its path, the object's UID, and the version of its status.
 type question struct{ path, uid, version string }
 
-// reader makes sense of an answer; body is nil if the operator knows nothing of what was asked.
+// reader parses a response; body is nil if the operator has no data.
 type reader func(body []byte) (any, error)
 
-// New prepares a client; it sends nothing yet.
+// New returns a Client; it sends no requests.
 func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
 	return &Client{kubernetes: k, clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), recent: map[question]answer{}}
 }
 
-// Of tells of the checks of one object. It takes Patience at the most, and no time while the operator is known to be
-// away. Whether the caller can see the object was asked before.
+// Of returns the checks of one object. It takes Patience at most, and no time while the operator is known to be down.
+// The caller must have checked access to the object.
 func (c *Client) Of(ctx context.Context, of Object) Checks {
 	q := question{operatorapi.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID, of.Version}
 	if checks, ok := c.tell(ctx, q, func(body []byte) (any, error) { return readChecks(body, of) }).(Checks); ok {
@@ -117,13 +117,13 @@ func (c *Client) Of(ctx context.Context, of Object) Checks {
 	return Checks{State: Unknown}
 }
 
-// Features tells which parts of the operator are on, as patiently as Of.
+// Features returns which parts of the operator are on, with the same time limit as Of.
 func (c *Client) Features(ctx context.Context) Features {
 	features, _ := c.tell(ctx, question{path: operatorapi.FeaturesPath}, readFeatures).(Features)
 	return features
 }
 
-// Work tells what the controllers do, as patiently as Of.
+// Work returns the state of the controllers, with the same time limit as Of.
 func (c *Client) Work(ctx context.Context) Work {
 	work, _ := c.tell(ctx, question{path: operatorapi.ActivityPath}, readWork).(Work)
 	if work.Known {
@@ -142,8 +142,8 @@ func (c *Client) leader() string {
 	return c.place.holder
 }
 
-// tell asks the operator and returns what read makes of the answer, or nil while there is none. Recent answers are
-// reused, and callers with the same question share one request.
+// tell requests an answer from the operator and returns read's result, or nil if there is none. Recent answers are
+// reused, and concurrent callers with the same question share one request.
 func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	words, ask := c.before(q)
 	if !ask {
@@ -160,14 +160,14 @@ func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	select {
 	case done := <-flight:
 		return done.Val
-	case <-patience.C: // a token is being made, which outlives those who wait for it
+	case <-patience.C: // a token request outlives its waiters
 	case <-ctx.Done():
 	}
 	return nil
 }
 
-// before returns what is known without asking, and whether to ask. When the operator has been away for a while, only
-// the first caller asks, for all, whether it is back.
+// before returns the cached answer, and whether to send a request. When the operator has been down for a while, only
+// the first caller tries again.
 func (c *Client) before(q question) (known any, ask bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +185,7 @@ func (c *Client) before(q question) (known any, ask bool) {
 	return nil, true
 }
 
-// after notes what came of asking.
+// after records the result of a request.
 func (c *Client) after(q question, words any, err error) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,13 +203,13 @@ func (c *Client) after(q question, words any, err error) any {
 	}
 	c.away = false
 	if offers, ok := words.(Offers); ok && offers.Pending {
-		return words // AWS may have answered by the next time
+		return words // AWS may have answered by the next request
 	}
 	c.remember(q, answer{words, now.Add(shared)})
 	return words
 }
 
-// remember keeps the answer, and of the others those that still hold; the lock is held.
+// remember caches the answer and drops expired ones. The caller must hold the lock.
 func (c *Client) remember(q question, one answer) {
 	if len(c.recent) >= kept {
 		now := c.clock.Now()
@@ -225,7 +225,8 @@ func (c *Client) remember(q question, one answer) {
 	c.recent[q] = one
 }
 
-// ask asks where the operator was last, and if that fails, where it is now: another leader, or another certificate.
+// ask sends the request to the operator's cached address, and if that fails, to the current one: there may be a new
+// leader, or a new certificate.
 func (c *Client) ask(ctx context.Context, q question, read reader) (any, error) {
 	last := c.current()
 	if last != nil {
@@ -246,7 +247,7 @@ func (c *Client) ask(ctx context.Context, q question, read reader) (any, error) 
 	return c.get(ctx, now, q, read)
 }
 
-// current returns the place that was found lately, or nil if it must be looked up.
+// current returns the cached place, or nil if it must be looked up.
 func (c *Client) current() *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,7 +257,7 @@ func (c *Client) current() *place {
 	return c.place
 }
 
-// look reads the Lease. It returns the place that is known if that is what the Lease says, with its open connections.
+// look reads the Lease. If the place is unchanged, it returns the known one with its open connections.
 func (c *Client) look(ctx context.Context) (*place, error) {
 	lease, err := c.kubernetes.Lease(ctx)
 	if err != nil {
@@ -276,17 +277,17 @@ func (c *Client) look(ctx context.Context) (*place, error) {
 	return c.place, nil
 }
 
-// forget makes the next question look up the place again. The caller holds the lock.
+// forget makes the next request look up the place again. The caller must hold the lock.
 func (c *Client) forget() { c.found = time.Time{} }
 
-// leave closes the connections to the place; the lock is held.
+// leave closes the connections to the place. The caller must hold the lock.
 func (c *Client) leave() {
 	if c.place != nil {
 		c.place.transport.CloseIdleConnections()
 	}
 }
 
-// Close ends what is open; the client may be used again.
+// Close closes all connections; the client can still be used.
 func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// Deleted is what AWS still has of the deleted objects of a namespace.
+// Deleted is what remains in AWS of the deleted objects of a namespace.
 type Deleted struct {
 	Known bool // else the operator does not answer, or lists nothing
 	operatorapi.DeletedList
 }
 
-// Deleted returns what AWS still has of the deleted objects of a namespace, as patiently as Of. Which kinds the caller
-// can list was asked before.
+// Deleted returns what remains in AWS of the deleted objects of a namespace, with the same time limit as Of. The caller
+// must have checked which kinds can be listed.
 func (c *Client) Deleted(ctx context.Context, namespace string) Deleted {
 	deleted, _ := c.tell(ctx, question{path: operatorapi.NamespaceDeletedPath(namespace)}, readDeleted).(Deleted)
 	return deleted

@@ -13,20 +13,20 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// errandPatience is the longest that the operator may take for a person; it verifies the token, and asks Kubernetes
-// several times.
+// errandPatience bounds the time for a user's request; the operator verifies the token, and sends several requests to
+// Kubernetes.
 const errandPatience = 9 * time.Second
 
-// Errand is something that a person asks of the operator; the portal carries it, and answers for nothing of it.
+// Errand is a user's request to the operator. The portal passes it on and makes no decision about it.
 type Errand struct {
 	Method, Path string
 	Body         any    // nil for none
-	Token        string // the person's own
-	// Request and Address are for the operator's record: the ID of the person's request, and where it came from.
+	Token        string // the user's own
+	// Request and Address are for the operator's audit record: the ID and the address of the user's request.
 	Request, Address string
 }
 
-// RefusedError is the operator's answer in place of what was asked; its text is for the person.
+// RefusedError is the operator's error; its text is for the user.
 type RefusedError struct {
 	Status int
 	Detail string
@@ -34,15 +34,15 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Detail }
 
-// AwayError says that the operator could not be asked.
+// AwayError reports that the operator could not be reached.
 type AwayError struct{ Cause error }
 
 func (e *AwayError) Error() string { return "asking the operator for a person: " + e.Cause.Error() }
 
 func (e *AwayError) Unwrap() error { return e.Cause }
 
-// Do has the operator do it, and reads the answer into out. status is that of the answer. Errors are *RefusedError and
-// *AwayError.
+// Do sends the request to the operator, and decodes the response into out. status is the response's. Errors are
+// *RefusedError and *AwayError.
 func (c *Client) Do(ctx context.Context, e Errand, out any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, errandPatience)
 	defer cancel()
@@ -94,10 +94,10 @@ func (c *Client) carry(ctx context.Context, at *place, e Errand, body []byte, ou
 	return c.understand(resp, answer, token, at, out)
 }
 
-// understand tells the operator's words to the person from those to the portal, which are no problem documents.
+// understand separates errors for the user from those for the portal, which are no problem documents.
 func (c *Client) understand(resp *http.Response, answer []byte, token string, at *place, out any) (int, error) {
 	if resp.StatusCode/100 == 2 {
-		if json.Unmarshal(answer, out) != nil { // its error could quote the answer
+		if json.Unmarshal(answer, out) != nil { // its error could contain the response
 			return 0, &AwayError{errors.New("the operator's answer cannot be read")}
 		}
 		return resp.StatusCode, nil

@@ -9,23 +9,22 @@ import (
 )
 
 const (
-	// SampleEvery is how often it is noted what the operator has done.
+	// SampleEvery is the interval of samples of the operator's calls.
 	SampleEvery = time.Minute
-	// Samples are kept: those of an hour.
+	// Samples is the number of kept samples: those of an hour.
 	Samples = 60
 )
 
-// Span is what the operator asked AWS between two samples.
+// Span is the operator's AWS calls between two samples.
 type Span struct {
 	At time.Time // its end
-	// Known is false if the operator did not answer at the beginning or at the end, or restarted in between and cannot
-	// tell.
+	// Known is false if the operator did not answer at the beginning or at the end, or restarted in between.
 	Known    bool
 	Services map[string]operatorapi.Service // counts within the span, by name
 }
 
-// history keeps the latest spans, in memory: each replica of the portal has its own, which begins with its process. The
-// zero value is ready; it is safe for concurrent use.
+// history keeps the latest spans in memory: each replica of the portal has its own, since its start. The zero value is
+// ready; it is safe for concurrent use.
 type history struct {
 	mu     sync.Mutex
 	spans  []Span
@@ -33,7 +32,7 @@ type history struct {
 	lastAt time.Time
 }
 
-// Sample notes what the operator has done, at once and at every tick, until ctx ends.
+// Sample samples the operator's calls, at once and at every tick, until ctx ends.
 func (c *Client) Sample(ctx context.Context, ticks <-chan time.Time) {
 	for {
 		c.history.note(c.clock.Now(), c.Work(ctx))
@@ -45,14 +44,14 @@ func (c *Client) Sample(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// History returns what the operator asked AWS in the last hour, oldest first, as far as this process has seen it.
+// History returns the operator's AWS calls of the last hour, oldest first, as far as this process has sampled them.
 func (c *Client) History() []Span {
 	c.history.mu.Lock()
 	defer c.history.mu.Unlock()
 	return append([]Span(nil), c.history.spans...)
 }
 
-// note adds the span since the sample before, of which there is none at first.
+// note adds the span since the previous sample, if there is one.
 func (h *history) note(at time.Time, now Work) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +68,7 @@ func (h *history) note(at time.Time, now Work) {
 			began[s.Name] = s
 		}
 		span.Known = true
-	case now.Known && now.Since.After(lastAt): // a process that is younger than the span has counted nothing before it
+	case now.Known && now.Since.After(lastAt): // a new process started from zero
 		span.Known = true
 	}
 	if span.Known {

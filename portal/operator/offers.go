@@ -10,18 +10,18 @@ import (
 
 // Offers are the values that can be entered in a field of a request.
 type Offers struct {
-	Known bool // else the operator does not answer, or can list nothing for the field
+	Known bool // else the operator does not answer, or has no list for the field
 	operatorapi.Offers
 }
 
-// Offers returns what an AWS account has for a field of a request, as patiently as Of. Whether the caller can request
-// such an object was asked before.
+// Offers returns an AWS account's values for a field of a request, with the same time limit as Of. The caller must have
+// checked that such an object can be requested.
 func (c *Client) Offers(ctx context.Context, q operatorapi.OfferQuery) Offers {
 	offers, _ := c.tell(ctx, question{path: q.Path()}, readOffers).(Offers)
 	return offers
 }
 
-// readOffers takes an operator that does not know the field for one that has nothing to list.
+// readOffers parses the response; an operator that does not know the field has no list.
 func readOffers(body []byte) (any, error) {
 	if body == nil {
 		return Offers{}, nil

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// dialTimeout leaves time to look for the operator elsewhere, when it is gone without a word.
+	// dialTimeout leaves time to look up the operator's new address if the old one does not respond.
 	dialTimeout = 700 * time.Millisecond
-	// longest answer; a record is of a few hundred bytes.
+	// longest bounds a response; a record has a few hundred bytes.
 	longest = 1 << 20
-	// longestErrand is that of an answer to people: the names and times of every key of a namespace.
+	// longestErrand bounds a response to users: the names and times of every key of a namespace.
 	longestErrand = 8 << 20
 	idle          = 90 * time.Second
 )
 
-// place is where the operator answers. Its address and its certificate are those of its Lease, which nobody but the
-// operator may write: neither DNS nor any authority is trusted, and no other server gets to see a token.
+// place is the operator's address. Address and certificate are those of its Lease, which only the operator can write:
+// neither DNS nor a certificate authority is trusted, and no other server receives a token.
 type place struct {
 	url, ca   string
 	holder    string // of the Lease
@@ -64,7 +64,7 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 
 func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca && p.holder == q.holder }
 
-// get asks at the place.
+// get sends a GET request to the place.
 func (c *Client) get(ctx context.Context, at *place, q question, read reader) (any, error) {
 	token, err := c.kubernetes.Token(ctx)
 	if err != nil {
@@ -87,10 +87,10 @@ func (c *Client) get(ctx context.Context, at *place, q question, read reader) (a
 	switch resp.StatusCode {
 	case http.StatusOK:
 		return read(body)
-	case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // it answers: what was asked is the trouble
+	case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // the operator is up
 		return read(nil)
 	case http.StatusUnauthorized:
-		c.kubernetes.Drop(token) // the ServiceAccount was replaced: the next question mints
+		c.kubernetes.Drop(token) // the ServiceAccount was replaced: the next request gets a new token
 	}
 	return nil, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
 }
@@ -103,13 +103,13 @@ func readChecks(body []byte, of Object) (any, error) {
 	if err := json.Unmarshal(body, &out.Resource); err != nil {
 		return nil, fmt.Errorf("read the operator's answer: %w", err)
 	}
-	if out.UID != of.UID { // it has not looked at this one yet, but at its namesake
+	if out.UID != of.UID { // it has not checked this object yet, only an earlier one of the name
 		return Checks{State: Unchecked}, nil
 	}
 	return out, nil
 }
 
-// readFeatures takes an operator that does not know the question for one that has nothing to tell.
+// readFeatures parses the response; an operator that does not know the path has no features to report.
 func readFeatures(body []byte) (any, error) {
 	if body == nil {
 		return Features{}, nil
@@ -121,7 +121,7 @@ func readFeatures(body []byte) (any, error) {
 	return Features{Known: true, Items: all.Items}, nil
 }
 
-// readWork takes an operator that does not know the question for one that has nothing to tell.
+// readWork parses the response; an operator that does not know the path has nothing to report.
 func readWork(body []byte) (any, error) {
 	if body == nil {
 		return Work{}, nil

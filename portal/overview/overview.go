@@ -1,7 +1,7 @@
-// Package overview counts the platform's objects as they come, change and go, so that no page has to count them: by
-// kind, namespace and phase, how long they took to become ready, and which are in trouble the longest.
+// Package overview keeps counts of the platform's objects as they change, so that pages need not count them: by kind,
+// namespace and phase, how long they took to become ready, and which have had problems the longest.
 //
-// It knows nothing of callers: who may see which kind and namespace is for those to say who ask.
+// It knows nothing about callers: its users must check access to kinds and namespaces.
 package overview
 
 import (
@@ -15,7 +15,7 @@ import (
 // Place is a kind in a namespace.
 type Place struct {
 	Kind      string // plural, e.g. s3buckets
-	Namespace string // "" for a kind that belongs to no namespace
+	Namespace string // "" for a cluster-scoped kind
 }
 
 // Counts are numbers of objects by phase.
@@ -30,28 +30,28 @@ func (c Counts) Total() int {
 	return n
 }
 
-// Cell are the objects of one place; there is one at least.
+// Cell is the counts of one place with objects.
 type Cell struct {
 	Place
 	Counts Counts
 }
 
-// Trouble is an object that needs somebody, or takes long to go.
+// Trouble is an object that needs attention, or whose deletion takes long.
 type Trouble struct {
 	Place
 	Name  string
 	Phase phase.Phase
 	Why   string    // a sentence
-	Since time.Time // it has been failing, or was to be deleted
+	Since time.Time // failing, or being deleted
 }
 
-// Overview is how the objects of some places are.
+// Overview is the state of the objects of some places.
 type Overview struct {
 	Cells []Cell // by kind and namespace
-	// Failing are the objects that need somebody, and Leaving those that are being deleted, of whichever phase; the
-	// longest first. Objects of kinds that are kept for others are in neither: no list of resources has them.
+	// Failing are the objects that need attention, and Leaving those that are being deleted, in any phase; the longest
+	// first. Objects of kinds that teams do not write are in neither, because no list of resources has them.
 	Failing, Leaving []Trouble
-	// Narrow are the kinds, by their plurals, of which places were left out, whether or not there are objects.
+	// Narrow are the kinds, by plural, for which places were left out, with or without objects.
 	Narrow []string
 }
 
@@ -80,7 +80,7 @@ func (s *Store) Places() []Place {
 	return out
 }
 
-// Each calls do for every place, in no order, while nothing changes.
+// Each calls do for every place, unsorted, under the lock.
 func (s *Store) Each(do func(Place)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -89,7 +89,7 @@ func (s *Store) Each(do func(Place)) {
 	}
 }
 
-// Of returns the overview of the places for which shown returns true. Nothing in it depends on others.
+// Of returns the overview of the places for which shown returns true. It reveals nothing about other places.
 func (s *Store) Of(shown func(Place) bool) Overview {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

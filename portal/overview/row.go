@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/portal/status"
 )
 
-// Row is what lists filter and sort an object by, found out once for each change of it. Rows are shared: nobody changes
-// one.
+// Row is the data by which lists filter and sort an object, computed once for each change of it. Rows are shared and
+// must not be changed.
 type Row struct {
 	Object    *unstructured.Unstructured // shared with the cache: DeepCopy first
 	Namespace string
@@ -21,7 +21,7 @@ type Row struct {
 	Phase     phase.Phase
 	Endpoint  string
 	Provider  string // name of the AWSProvider, "" if there is none
-	Requester string // username of who asked for it, "" if nobody knows
+	Requester string // username of the requester, "" if unknown
 	Created   time.Time
 	Took      time.Duration // to become ready the first time, negative if it never was
 }
@@ -42,8 +42,8 @@ func newRow(k catalog.Kind, f status.Facts, obj *unstructured.Unstructured) (row
 	return row, why
 }
 
-// Rows returns the rows of a place, in no order. If its namespace is "" they are those of all namespaces for which
-// shown returns true.
+// Rows returns the rows of a place, unsorted. If its namespace is "", they are those of all namespaces for which shown
+// returns true.
 func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -69,7 +69,7 @@ func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
 	return out
 }
 
-// Empty reports whether there is nothing of a kind in a namespace.
+// Empty reports whether a namespace has no objects of a kind.
 func (s *Store) Empty(at Place) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/status"
 )
 
-// Store holds a few words about each object. It is safe for concurrent use.
+// Store holds a summary of each object. It is safe for concurrent use.
 type Store struct {
 	mu      sync.RWMutex
 	cells   map[Place]*cell // those with objects
@@ -26,10 +26,10 @@ type key struct {
 	name string
 }
 
-// cell is what there is of a place.
+// cell is the state of a place.
 type cell struct {
 	rows  []*Row
-	at    map[string]int // where each name is in rows
+	at    map[string]int // index of each name in rows
 	tally tally
 }
 
@@ -38,7 +38,7 @@ func (c *cell) add(name string, row *Row) {
 	c.rows = append(c.rows, row)
 }
 
-// remove puts the last row where the named one was, which must be there.
+// remove replaces the named row, which must exist, by the last one.
 func (c *cell) remove(name string) *Row {
 	i, last := c.at[name], len(c.rows)-1
 	row := c.rows[i]
@@ -50,7 +50,7 @@ func (c *cell) remove(name string) *Row {
 	return row
 }
 
-// NewStore makes a Store of no objects.
+// NewStore returns an empty Store.
 func NewStore() *Store {
 	return &Store{
 		cells: map[Place]*cell{}, failing: map[key]Trouble{}, leaving: map[key]Trouble{},
@@ -58,7 +58,7 @@ func NewStore() *Store {
 	}
 }
 
-// Put takes in obj, of kind k, in place of what was known of it. It keeps obj, and only reads it.
+// Put adds obj, of kind k, or replaces its earlier version. It keeps obj without changing it.
 func (s *Store) Put(k catalog.Kind, obj *unstructured.Unstructured) {
 	f := status.FactsOf(obj)
 	row, why := newRow(k, f, obj)
@@ -85,7 +85,7 @@ func (s *Store) put(k key, row *Row) {
 	}
 }
 
-// trouble notes what is wrong with the object, if anything is.
+// trouble records the object's problem, if there is one.
 func (s *Store) trouble(k key, row *Row, f status.Facts, why string) {
 	obj := row.Object
 	t := Trouble{Place: k.Place, Name: k.name, Phase: row.Phase, Why: why}
@@ -99,14 +99,14 @@ func (s *Store) trouble(k key, row *Row, f status.Facts, why string) {
 	}
 }
 
-// Remove forgets the object.
+// Remove removes the object.
 func (s *Store) Remove(kind, namespace, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(key{Place{kind, namespace}, name})
 }
 
-// drop takes back what the object has added.
+// drop subtracts the object's counts.
 func (s *Store) drop(k key) {
 	c := s.cells[k.Place]
 	if c == nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Times are how long the objects of a kind took from the request to the first time ready: an aggregate, of which
-// nobody can tell single objects.
+// Times are how long the objects of a kind took from the request until they were first ready: an aggregate that reveals
+// nothing about single objects.
 type Times struct {
 	N        int
 	P50, P95 time.Duration // to the second, as Kubernetes keeps times

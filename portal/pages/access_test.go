@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// boundSite returns a cluster with an application that is bound to a queue and a database, whose rights in AWS are so.
+// boundSite returns a cluster with an application that is bound to a queue and a database; its condition about rights
+// in AWS has this status, reason and message.
 func boundSite(tb testing.TB, status, reason, message string) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb, shop, ordersQueue)
@@ -55,7 +56,7 @@ func TestThePageOfAnApplicationSaysWhatItMayDoInAWS(t *testing.T) {
 }
 
 func TestThePageOfAnApplicationSaysWhomItSignsInAs(t *testing.T) {
-	for want, of := range map[string][2]string{ // the binding's user, and that of the Pods
+	for want, of := range map[string][2]string{ // users of the binding and of the Pods
 		"signs in as the database&#39;s master user, who can do everything in it":            {"", "Master"},
 		"signs in as a user of its own, which may read.":                                     {"Own", "Own"},
 		"still signs in as a user of its own, which its bindings do not ask for any more":    {"Master", "Own"},

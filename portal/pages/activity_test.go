@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// done returns the Event about something that was done to a bucket or, if its name is that of a Team, to that.
+// done returns the activity Event about a bucket or, if the name is a Team's, about that Team.
 func done(namespace, name, reason, note string, count int32, ago time.Duration) *corev1.Event {
 	e := &corev1.Event{
 		ObjectMeta:          metav1.ObjectMeta{Namespace: activity.Namespace(namespace), Annotations: map[string]string{activity.AnnotationActor: "oidc:ann"}},
@@ -31,7 +31,7 @@ func done(namespace, name, reason, note string, count int32, ago time.Duration) 
 	return e
 }
 
-// happened adds what was done lately, and an event of the operator, which nobody did.
+// happened adds recent activity, and an event of the operator, which is no activity.
 func happened(f *fakeCluster) *fakeCluster {
 	byOperator := done("payments", "invoices", "InSync", "It is as asked for.", 1, time.Second)
 	byOperator.ReportingController = "portico-operator"
@@ -113,8 +113,7 @@ func TestRecentActivityOfATeam(t *testing.T) {
 	lacks(t, visit(t, ownedSite(t), developer, "/team/growth").Body.String(), "Nobody has requested, changed or deleted anything lately. Changes made with kubectl are not shown here.")
 }
 
-// TestWhoRequestedItIsToldOnce: the activity has the events as long as they last, and the object's own record after
-// that.
+// TestWhoRequestedItIsToldOnce: by the activity while its events exist, and by the object's own record after that.
 func TestWhoRequestedItIsToldOnce(t *testing.T) {
 	f := busySite(t)
 	f.events = []*corev1.Event{done("payments", "invoices", activity.Created, "Ann (oidc:ann) requested it.", 1, time.Minute)}

@@ -17,7 +17,7 @@ import (
 
 const atLogs = atShop + "/logs"
 
-// copiesSite returns an application of two copies with logs of their own.
+// copiesSite returns an application with two Pods and their own logs.
 func copiesSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := shopSite(tb)
@@ -117,7 +117,7 @@ func TestCopiesShareTheLinesThatAreRead(t *testing.T) {
 	}
 }
 
-// TestAllCopiesAreFollowed, also those that come while the page is open; one that ends does not end the others.
+// TestAllCopiesAreFollowed, including new Pods; one that ends does not end the others.
 func TestAllCopiesAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := copiesSite(t)

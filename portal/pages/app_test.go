@@ -231,7 +231,7 @@ func TestChangesOfAnApplication(t *testing.T) {
 		form   url.Values
 		status int
 		words  string
-		path   []string // of what changed in the object
+		path   []string // path of the change in the object
 		want   any
 	}{
 		"scaling":                               {shopSite, "/scale", url.Values{"replicas": {" 5 "}}, 303, "", []string{"spec", "replicas"}, int64(5)},
@@ -281,7 +281,7 @@ func TestChangesOfAnApplication(t *testing.T) {
 	}
 }
 
-// TestHostilePods: what Pods say is text.
+// TestHostilePods: a Pod's status is rendered as text.
 func TestHostilePods(t *testing.T) {
 	f := shopSite(t)
 	bad := f.pods[0]

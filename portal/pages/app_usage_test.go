@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// measuredShop returns an application whose Pods reserve and use something.
+// measuredShop returns an application whose Pods have requests and usage.
 func measuredShop(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := shopSite(tb)

@@ -17,8 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// metropolis is a platform of many teams, whose admin may do everything. Its rows are kept as those of cluster.Cluster
-// are.
+// metropolis is a platform with many teams, whose admin has all rights. Its rows are cached as in cluster.Cluster.
 type metropolis struct {
 	*fakeCluster
 	rows  map[string][]*overview.Row // by the plural names of kinds
@@ -70,8 +69,7 @@ func (c metropolis) site() http.Handler {
 	return r
 }
 
-// BenchmarkListOfAllTeams measures an admin's list of 10,000 objects in 200 namespaces, without what the cluster
-// answers.
+// BenchmarkListOfAllTeams measures an admin's list of 10,000 objects in 200 namespaces, without the cluster's part.
 func BenchmarkListOfAllTeams(b *testing.B) {
 	site := newMetropolis(b, 200, 10_000).site()
 	b.ReportAllocs()
@@ -84,9 +82,8 @@ func BenchmarkListOfAllTeams(b *testing.B) {
 	}
 }
 
-// TestLongListsCostNoMoreThanTheirRows: what a list of thousands is made of is found out when an object changes, and
-// not when a list is looked at. A look allocates a few large pieces, for all objects, and the rest for the rows that it
-// shows.
+// TestLongListsCostNoMoreThanTheirRows: the rows of a list of thousands are computed when an object changes, and not
+// when the list is read. A read allocates a few large slices for all objects, and the rest for the rows that it shows.
 func TestLongListsCostNoMoreThanTheirRows(t *testing.T) {
 	cost := func(objects int) float64 {
 		site := newMetropolis(t, 50, objects).site()

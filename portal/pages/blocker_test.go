@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWhatBlocksIsTheWorstAndOfThoseTheDeepest: an application waits for queues, of which some have dead-letter queues.
+// TestWhatBlocksIsTheWorstAndOfThoseTheDeepest: an application waits for queues, some of which have dead-letter queues.
 func TestWhatBlocksIsTheWorstAndOfThoseTheDeepest(t *testing.T) {
 	const page = "/teams/payments/webapps/storefront"
 	app := func(ready string, queues ...string) string {
@@ -36,7 +36,7 @@ status: {observedGeneration: 1, conditions: [{type: Ready, status: "%s", reason:
 	}
 	for name, c := range map[string]struct {
 		objects []string
-		words   string // "" is nothing
+		words   string // "": none
 	}{
 		"a queue that is not there":                        {[]string{app(waits, "a")}, "message queue a, which is not there"},
 		"the dead-letter queue that is not there":          {[]string{app(waits, "a"), queue("a", "Creating", "d")}, "message queue d, which is not there"},

@@ -34,7 +34,7 @@ func (p *Pages) catalog(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.CatalogPage(view))
 }
 
-// catalogLive streams the same tiles: what is left of quotas changes.
+// catalogLive streams the same tiles: the remaining quotas change.
 func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -59,8 +59,7 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// mayRequest returns nil if the caller can create any kind of the space, or list any: to those a catalog says
-// something.
+// mayRequest returns nil if the caller can create or list any kind of the space; others get no catalog.
 func (p *Pages) mayRequest(ctx context.Context, id auth.Identity, s page.Space) error {
 	for _, k := range s.Kinds {
 		if ok, err := p.cluster.Can(ctx, id, "create", k, s.Namespace); ok || err != nil {
@@ -70,7 +69,7 @@ func (p *Pages) mayRequest(ctx context.Context, id auth.Identity, s page.Space) 
 	return p.mayList(ctx, id, s)
 }
 
-// catalogOf returns what the catalog of a team says, or that of all teams, which is empty.
+// catalogOf returns the catalog of a team; that of all teams is empty.
 func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame) (views.CatalogView, error) {
 	view := views.CatalogView{Frame: frame}
 	if err := p.mayRequest(ctx, id, s); err != nil {
@@ -79,7 +78,7 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 	var quotas []cluster.Quota
 	if s.Namespace != "" {
 		var err error
-		if quotas, err = p.cluster.Quotas(ctx, id, s.Namespace); err != nil && !page.Unseen(err) { // without the right, nothing is said of them
+		if quotas, err = p.cluster.Quotas(ctx, id, s.Namespace); err != nil && !page.Unseen(err) { // they are optional here
 			return view, err
 		}
 	}
@@ -104,7 +103,7 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 	return view, nil
 }
 
-// typical tells how long a kind usually takes, "" if too few were measured to know.
+// typical returns how long a kind usually takes to become ready, "" with too few measurements.
 func typical(t overview.Times) string {
 	if !t.Known() {
 		return ""
@@ -112,13 +111,13 @@ func typical(t overview.Times) string {
 	return views.Duration(t.P50)
 }
 
-// room is what a team's quotas leave of a kind.
+// room is what a team's quotas leave for a kind.
 type room struct {
-	words string // "3 of 10 left"; "" if nothing limits it, or the caller may not know
+	words string // "3 of 10 left"; "" without a quota, or without the right to see it
 	full  bool
 }
 
-// roomFor goes by the quota that leaves the least.
+// roomFor returns the room of the quota that leaves the least.
 func roomFor(k catalog.Kind, quotas []cluster.Quota) room {
 	var out room
 	least := int64(-1)

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// checkedInvoices returns what the operator tells of a bucket that it has repaired.
+// checkedInvoices returns the operator's checks of a bucket that it has repaired.
 func checkedInvoices() operator.Checks {
 	return operator.Checks{State: operator.Checked, Resource: operatorapi.Resource{Record: operatorapi.Record{
 		Kind: "S3Bucket", Namespace: "payments", Name: "invoices", UID: "uid-invoices",

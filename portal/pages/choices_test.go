@@ -31,7 +31,7 @@ func app(do string, more ...string) url.Values {
 
 var element = regexp.MustCompile(`(?s)<(select|input)[^>]* name="([^"]+)"[^>]*>`)
 
-// inputs returns the names of what the form would send.
+// inputs returns the names that the form would post.
 func inputs(html string) string {
 	var all []string
 	for _, m := range element.FindAllStringSubmatch(html, -1) {
@@ -172,7 +172,7 @@ func TestQuantitiesAreOneLine(t *testing.T) {
 	}
 }
 
-// TestValuesThatLinesCannotShowHaveRows: each is entered by itself, and none is taken apart or trimmed.
+// TestValuesThatLinesCannotShowHaveRows: each has its own input, and none is split or trimmed.
 func TestValuesThatLinesCannotShowHaveRows(t *testing.T) {
 	for text, rows := range map[string]int{
 		`["-c", "a\nb"]`: 2, `[" a"]`: 1, `[""]`: 1, `["-c", "a b"]`: 0,

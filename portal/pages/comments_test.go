@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCommentsAreNotLostWithoutAWord: who goes from YAML to the form is asked first, and goes on by another button.
+// TestCommentsAreNotLostWithoutAWord: switching from YAML to the form needs a confirmation by another button.
 func TestCommentsAreNotLostWithoutAWord(t *testing.T) {
 	const (
 		plain     = "metadata: {name: x}\nspec: {image: r/x:1}\n"

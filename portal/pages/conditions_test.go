@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestInputsTellWhenTheyCount: by a hint for everybody, and for the script that hides them.
+// TestInputsTellWhenTheyCount by a hint for everybody, and by attributes for the script that hides them.
 func TestInputsTellWhenTheyCount(t *testing.T) {
 	page := post(t, newFake(t), askApp, app("add spec.env")).Body.String()
 	lacks(t, page, `data-field="spec.env[0].value" data-when="spec.env[0].valueFrom empty"`, `data-when="spec.env[0].value empty"`,
@@ -27,12 +27,12 @@ func TestInputsTakeUnits(t *testing.T) {
 	lacks(t, post(t, newFake(t), askApp, app("yaml", "spec.resources.requests.memory", "2 GiB")).Body.String(), "memory: 2Gi")
 }
 
-// TestWhatIsFixedSettlesConditions: a queue stays FIFO, or no FIFO, so its form need not ask.
+// TestWhatIsFixedSettlesConditions: whether a queue is FIFO cannot change, so its form need not ask.
 func TestWhatIsFixedSettlesConditions(t *testing.T) {
 	const queue = `{apiVersion: portico.dev/v1alpha1, kind: SQSQueue, metadata: {name: q, namespace: payments, generation: 1}, spec: {providerRef: {name: aws-prod}FIFO}, status: {accountID: "123456789012"}}`
 	for fifo, shown := range map[string]bool{
 		", fifoQueue: true": true, ", fifoQueue: false": false, "": false,
-		", contentBasedDeduplication: true": true, // it must not be, but it is there: it is shown, to be mended
+		", contentBasedDeduplication: true": true, // it is set but must not be: shown, so that it can be fixed
 	} {
 		f := newFake(t, strings.Replace(queue, "FIFO", fifo, 1))
 		page := visit(t, f, developer, "/teams/payments/sqsqueues/q/edit").Body.String()

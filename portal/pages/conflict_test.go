@@ -93,7 +93,7 @@ func TestWhatWasDeletedMeanwhileCanBeAskedForAnew(t *testing.T) {
 	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and created again under the same name.")
 }
 
-// TestElementsOfListsAreMergedByTheirNames: two people who each add a variable do not disagree.
+// TestElementsOfListsAreMergedByTheirNames: two users who each add a variable are not in conflict.
 func TestElementsOfListsAreMergedByTheirNames(t *testing.T) {
 	f := newFake(t, `{apiVersion: portico.dev/v1alpha1, kind: WebApp, metadata: {name: shop, namespace: payments, generation: 1}, spec: {image: "r/x:1", env: [{name: A, value: a}]}}`)
 	const path = "/teams/payments/webapps/shop/edit"

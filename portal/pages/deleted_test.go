@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Deleted answers what the test says, for those who can list buckets.
+// Deleted returns what the test prepared, to callers who can list buckets.
 func (f *fakeCluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
 	k, _ := f.kinds.ByName("S3Bucket")
 	return f.left, f.require(ctx, id, "list", k, namespace)
@@ -26,7 +26,7 @@ const (
 	keptARN     = "arn:aws:s3:::payments-invoices"
 )
 
-// leftovers returns a site that has deleted a database and kept a bucket of another region.
+// leftovers returns a site with a deleted database and a kept bucket of another region.
 func leftovers(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb)

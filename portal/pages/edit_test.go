@@ -64,7 +64,7 @@ func TestThePageOfAnObjectKnowsOfAChangeBeforeTheCacheDoes(t *testing.T) {
 	}
 }
 
-// TestAnEditKeepsWhatTheFormDoesNotShow: labels and annotations, and fields of versions to come.
+// TestAnEditKeepsWhatTheFormDoesNotShow: labels and annotations, and fields of later versions.
 func TestAnEditKeepsWhatTheFormDoesNotShow(t *testing.T) {
 	f := busySite(t)
 	f.objects[0].SetLabels(map[string]string{"team": "ledger"})

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// TestErrorPagesSayWhatToDo: what happened, what to do, and by which number the platform team finds it.
+// TestErrorPagesSayWhatToDo: what happened, what to do, and the ID by which the platform team finds it.
 func TestErrorPagesSayWhatToDo(t *testing.T) {
 	denied := busySite(t)
 	denied.denied = []string{"* search"}
@@ -63,7 +63,7 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestAnEndedSessionLosesNothing: with scripts by the way back to the form, without them by another tab.
+// TestAnEndedSessionLosesNothing: with scripts the user returns to the form, without them another tab signs in.
 func TestAnEndedSessionLosesNothing(t *testing.T) {
 	w := httptest.NewRecorder()
 	p := New(busySite(t), Reach{}, slog.New(slog.DiscardHandler))
@@ -94,7 +94,7 @@ func TestAnAbsentIdentityProviderIsTold(t *testing.T) {
 	}
 }
 
-// TestARefusedWriteIsNotRepeatedByItself: looking again would send the form again.
+// TestARefusedWriteIsNotRepeatedByItself: reloading would post the form again.
 func TestARefusedWriteIsNotRepeatedByItself(t *testing.T) {
 	f := busySite(t)
 	f.down = true

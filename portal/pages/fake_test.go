@@ -31,7 +31,7 @@ import (
 // noon is the time of all tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// fakeCluster is a cluster in memory: denied lists "verb namespace" that is refused, down makes everything fail.
+// fakeCluster is an in-memory cluster: denied lists "verb namespace" that is refused, down makes everything fail.
 type fakeCluster struct {
 	mu         sync.Mutex
 	kinds      catalog.Catalog
@@ -40,12 +40,12 @@ type fakeCluster struct {
 	spaces     []string
 	denied     []string
 	down       bool
-	broken     error // of everything, for a reason that nobody foresaw
+	broken     error // unexpected error of every call
 	feeds      []*fakeFeed
 	open       []cluster.Provider
 	guardrails guardrails.Limits
 	dryRuns    int
-	judge      func(*unstructured.Unstructured) error // of what is to be made; nil: nothing against it
+	judge      func(*unstructured.Unstructured) error // validates new objects; nil accepts all
 	checks     map[string]operator.Checks             // by name; others are unknown
 	running
 	hosting
@@ -55,7 +55,7 @@ type fakeCluster struct {
 	keeping
 	remembering
 	left     operator.Deleted // in AWS, of deleted objects
-	ownUsers []string         // databases in which applications can have a user of their own
+	ownUsers []string         // databases in which applications can have their own user
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {
@@ -71,7 +71,7 @@ func newFake(tb testing.TB, objects ...string) *fakeCluster {
 	return f
 }
 
-// object reads YAML; it fills in what the API server would.
+// object parses YAML and sets what the API server would set.
 func object(tb testing.TB, text string) *unstructured.Unstructured {
 	tb.Helper()
 	obj := &unstructured.Unstructured{}
@@ -118,7 +118,7 @@ func (f *fakeCluster) require(ctx context.Context, id auth.Identity, verb string
 	return err
 }
 
-// Rows returns those of what List gives.
+// Rows returns the rows of List's objects.
 func (f *fakeCluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
 	all, err := f.List(ctx, id, k, ns)
 	var out []*overview.Row
@@ -189,7 +189,7 @@ func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, st
 	return f.open, f.away()
 }
 
-// Create refuses as the API server would: a bad bucket name, and a name that is taken.
+// Create refuses what the API server would: an invalid bucket name, and a name that is taken.
 func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
 	if err := f.require(ctx, id, "create", k, obj.GetNamespace()); err != nil {
 		return cluster.Result{}, err

@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// Can goes by what is denied: "list payments" of every kind, "list s3buckets payments" of one, "* payments" of
-// everything.
+// Can depends on denied: "list payments" is for every kind, "list s3buckets payments" for one, "* payments" for every
+// verb.
 func (f *fakeCluster) Can(_ context.Context, id auth.Identity, verb string, k catalog.Kind, ns string) (bool, error) {
 	if ns == "" && !slices.Contains(id.Groups, "admins") {
 		return false, f.away()
@@ -26,7 +26,7 @@ func (f *fakeCluster) Require(ctx context.Context, id auth.Identity, verb string
 	return f.require(ctx, id, verb, ref.Kind, ref.Namespace)
 }
 
-// Activity goes by the right to list events: "list events payments" denies it.
+// Activity needs the right to list events: "list events payments" denies it.
 func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string) (cluster.Activity, error) {
 	events := catalog.Kind{Plural: "events"}
 	if err := f.require(ctx, id, "list", events, ns); err != nil && (ns != "" || !page.Unseen(err)) {
@@ -58,5 +58,5 @@ func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces
 	return out, f.away()
 }
 
-// Ahead does nothing: it changes no answer.
+// Ahead does nothing: it changes no result.
 func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...cluster.Right) {}

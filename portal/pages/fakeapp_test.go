@@ -22,15 +22,14 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// running is what the fake knows of Pods. The rights on them are denied as "list pods payments", "get pods/log
-// payments".
+// running is the fake's state of Pods. The rights to them are denied as "list pods payments", "get pods/log payments".
 type running struct {
 	pods      []*corev1.Pod
 	podEvents []*corev1.Event
 	logs      func(q cluster.LogQuery) (io.ReadCloser, error)
 	asked     []cluster.LogQuery
-	policy    error       // that refuses patches
-	noLogs    atomic.Bool // the right on logs was taken away
+	policy    error       // refuses patches
+	noLogs    atomic.Bool // the right to logs was lost
 	usage     map[string]cluster.Usage
 	noUsage   error
 }
@@ -100,7 +99,7 @@ func (f *fakeCluster) MayReadLogs(ctx context.Context, id auth.Identity, ns stri
 	return f.requirePods(ctx, id, "get", "pods/log", ns)
 }
 
-// Scale refuses more than 10 Pods in the words of the CRD.
+// Scale refuses more than 10 Pods with the CRD's message.
 func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error) {
 	if f.policy != nil {
 		return nil, f.policy
@@ -123,7 +122,7 @@ func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.R
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-// notStarted returns how the API server says that there is no log.
+// notStarted returns the API server's error for a log that does not exist yet.
 func notStarted() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 400, Reason: metav1.StatusReasonBadRequest,

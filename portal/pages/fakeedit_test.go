@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// Edit writes as the API server would: it refuses a bad bucket name and fills in a deletion policy.
+// Edit writes as the API server would: it refuses an invalid bucket name and sets a default deletion policy.
 func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
 	if err := f.require(ctx, id, "update", k, obj.GetNamespace()); err != nil {
 		return cluster.Result{}, err
@@ -55,7 +55,7 @@ func badBucket(k catalog.Kind, obj *unstructured.Unstructured) error {
 	})
 }
 
-// Annotate patches the object of the name, as it stands now.
+// Annotate patches the current object of the name.
 func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
 	if f.policy != nil {
 		return nil, f.policy

@@ -9,10 +9,10 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// remembering is what a fakeCluster has of histories, by the name of the object.
+// remembering is the fake's history, by the name of the object.
 type remembering struct {
 	versions  map[string][]cluster.Version
-	forgetful error // what reading one says
+	forgetful error // error of reading one
 }
 
 func (f *fakeCluster) History(ctx context.Context, id auth.Identity, ref cluster.Ref, _ *unstructured.Unstructured) ([]cluster.Version, error) {

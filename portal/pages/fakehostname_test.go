@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// hosting is what the fake knows of hostnames. holders are the namespaces whose requests the caller may get.
+// hosting is the fake's state of hostnames. holders are the namespaces whose requests the caller can get.
 type hosting struct {
 	grant   *v1alpha1.HostnameGrantSpec
 	claims  []availability.Claim
@@ -140,7 +140,7 @@ status: {observedGeneration: 1, conditions: [{type: Ready, status: "False", reas
 `
 )
 
-// hostnameSite has hostnames in every state, and a platform with them.
+// hostnameSite has hostnames in every state, and the platform's objects for them.
 func hostnameSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb, hostnameReady, hostnameWaiting, hostnameLost, exposedApp, grantObject, poolObjects, poolOverridden, heldClaim, orphanClaim, provider)

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// platform is what the fake knows of the platform as a whole, and of teams.
+// platform is the fake's state of the platform as a whole, and of teams.
 type platform struct {
 	features operator.Features
 	outage   time.Time // of the identity provider, since when
@@ -41,7 +41,7 @@ func (f *fakeCluster) CallHistory(ctx context.Context, id auth.Identity) ([]oper
 	return f.spans, f.requirePlatform(ctx, id)
 }
 
-// store counts the fake's objects.
+// store returns the overview of the fake's objects.
 func (f *fakeCluster) store() *overview.Store {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *fakeCluster) TimesToReady(k catalog.Kind) overview.Times {
 	return f.store().TimesToReady(k.Plural)
 }
 
-// Quotas refuses with "quota" and the namespace among what is denied.
+// Quotas refuses what denied lists as "quota" and the namespace.
 func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error) {
 	if err := f.require(ctx, id, "quota", catalog.Kind{Plural: cluster.Quotas}, namespace); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace st
 	return out, nil
 }
 
-// Members refuses with "members" and the namespace among what is denied.
+// Members refuses what denied lists as "members" and the namespace.
 func (f *fakeCluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error) {
 	return f.members[namespace], f.require(ctx, id, "members", catalog.Kind{Plural: cluster.Bindings}, namespace)
 }

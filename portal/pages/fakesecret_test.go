@@ -15,18 +15,18 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// keeping is what the operator knows of Secrets: refusal is its answer to everything, answered its answers to acts by
-// their verbs.
+// keeping is the fake operator's state of Secrets: refusal is its response to everything, answered its responses by
+// verb.
 type keeping struct {
 	secrets  []operatorapi.Secret
 	password operatorapi.Password
 	refusal  *cluster.PersonError
 	answered map[string]*cluster.PersonError
-	acts     []string          // that were done, without values
+	acts     []string          // executed requests, without values
 	sent     map[string]string // values that were set, by Secret and key
 }
 
-// MayValues goes by "update secretvalues payments" among what is denied.
+// MayValues returns false for what denied lists, such as "update secretvalues payments".
 func (f *fakeCluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, _ string) (bool, error) {
 	return f.Can(ctx, id, verb, catalog.Kind{Plural: operatorapi.ValuesResource}, namespace)
 }
@@ -39,7 +39,7 @@ func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb,
 	return err
 }
 
-// Passwords goes by "get secrets payments" among what is denied, and of databases by read, write and master of
+// Passwords leaves out what denied lists: "get secrets payments", and for databases read, write and master of
 // databaseaccess.
 func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ *unstructured.Unstructured, _ string) (may cluster.Passwords, err error) {
 	has := func(verb, resource string) bool {
@@ -69,7 +69,7 @@ func (f *fakeCluster) ServesPeople(context.Context) error {
 	return nil
 }
 
-// told returns what the operator answers in place of doing it. As the real one, it does nothing without a token.
+// told returns the operator's error for the request. Like the real one, it does nothing without a token.
 func (f *fakeCluster) told(ctx context.Context, verb string) error {
 	switch {
 	case auth.Token(ctx) != freshToken:

@@ -15,11 +15,11 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// owning is what the fake knows of Teams.
+// owning is the fake's state of Teams.
 type owning struct {
-	verbs map[string][]string // that those may who are no admins, by the name of the Team
-	taken []string            // namespaces that exist and are nobody's
-	// defaults of whichever team.
+	verbs map[string][]string // rights of non-admins, by the name of the Team
+	taken []string            // existing namespaces of no team
+	// defaults are those of every team.
 	defaults v1alpha1.TeamDefaults
 }
 
@@ -83,7 +83,7 @@ func (f *fakeCluster) FreeNamespace(_ context.Context, _ auth.Identity, _, names
 	return !slices.Contains(f.taken, namespace), f.away()
 }
 
-// Patch merges what is given into the spec of a Team.
+// Patch merges the patch into the spec of a Team.
 func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, _ bool) (cluster.Result, error) {
 	if may, err := f.CanOne(ctx, id, "patch", ref); err != nil || !may {
 		return cluster.Result{}, orForbidden(err, "patch", ref)
@@ -138,7 +138,7 @@ status:
   - {type: Access, status: "True", reason: Done, message: roles of 3 members given in payments, lastTransitionTime: "2026-11-20T09:00:06Z"}
 `
 
-// ownedSite returns a site whose namespace payments belongs to the Team growth, whose owner the developer is.
+// ownedSite returns a site whose namespace payments belongs to the Team growth, owned by the developer.
 func ownedSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := hostnameSite(tb)
@@ -149,7 +149,7 @@ func ownedSite(tb testing.TB) *fakeCluster {
 	return f
 }
 
-// ownedWith returns a site like it, changed.
+// ownedWith returns a constructor of that site with a change.
 func ownedWith(change func(*fakeCluster)) func(testing.TB) *fakeCluster {
 	return func(tb testing.TB) *fakeCluster {
 		tb.Helper()

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// followed is a log that is followed within a bubble of fake time.
+// followed is a followed log within a synctest bubble.
 type followed struct {
 	f      *fakeCluster
 	w      *httptest.ResponseRecorder
@@ -49,7 +49,7 @@ func followAt(t *testing.T, f *fakeCluster, path string) *followed {
 	return l
 }
 
-// next returns what was sent since the last call, after the time in which changes are collected.
+// next returns what was sent since the last call, after the delay in which changes are collected.
 func (l *followed) next() string {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
@@ -58,7 +58,7 @@ func (l *followed) next() string {
 	return all[l.seen:]
 }
 
-// fields returns lines as a message of the stream carries them.
+// fields returns lines in the format of a stream's message.
 func fields(lines ...string) string { return "data: " + strings.Join(lines, "\ndata: ") + "\n\n" }
 
 func (l *followed) end() {
@@ -134,7 +134,8 @@ func TestALogIsFollowedOnceItIsThere(t *testing.T) {
 	})
 }
 
-// TestALogThatIsSilentHoldsNothingUp: a kubelet that follows a log answers with its first line only, be it in an hour.
+// TestALogThatIsSilentHoldsNothingUp: a kubelet sends its response only with the first line of a followed log, which
+// may take an hour.
 func TestALogThatIsSilentHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := pipedShop(t)
@@ -163,8 +164,8 @@ func TestALogThatIsSilentHoldsNothingUp(t *testing.T) {
 
 var streamed = regexp.MustCompile(`hx-sse:connect="[^"]*/logs/live\?container=app&amp;tail=([0-9]+)"`)
 
-// TestAStreamBeginsWithTheLinesOfThePage: of long lines a page has fewer than asked for, and the stream must not spend
-// all that it may send on those that the page left out.
+// TestAStreamBeginsWithTheLinesOfThePage: with long lines a page shows fewer than requested, and the stream must not
+// spend its limit on lines that the page left out.
 func TestAStreamBeginsWithTheLinesOfThePage(t *testing.T) {
 	for name, c := range map[string]struct{ line, tail string }{
 		"as many as asked for": {"short", "1000"},

@@ -14,7 +14,7 @@ import (
 
 var helped = regexp.MustCompile(`href="(/docs/[^"#]*)(?:#([^"]*))?">Help<`)
 
-// TestEveryPageLeadsToHelp follows the link to the documentation on every page, and an error's.
+// TestEveryPageLeadsToHelp follows the link to the documentation on every page and every error page.
 func TestEveryPageLeadsToHelp(t *testing.T) {
 	f := secretSite(t)
 	pages := []string{"/teams/payments/s3buckets/there-is-none", "/nowhere"}

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// TestWhatMayNotBeSeenIsNotShownAsNone: forbidden is said to be forbidden, and unknown to be unknown.
+// TestWhatMayNotBeSeenIsNotShownAsNone: missing rights are shown as such, and unknown values as unknown.
 func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
 	without := func(denied ...string) func(*fakeCluster) {
 		return func(f *fakeCluster) { f.denied = denied }

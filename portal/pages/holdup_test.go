@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAReviewSaysWhatHoldsItUp: what cannot become ready as things are does not look good.
+// TestAReviewSaysWhatHoldsItUp: a draft that cannot become ready at present is not said to look good.
 func TestAReviewSaysWhatHoldsItUp(t *testing.T) {
 	const good, bad = "Looks good.", "It cannot become ready as things are."
 	bound := func(name string) []string {
@@ -40,7 +40,7 @@ func TestAReviewSaysWhatHoldsItUp(t *testing.T) {
 	}
 }
 
-// TestANewBindingBeginsWithAUserOfItsOwn where one can be made; YAML, and what somebody chose, stay.
+// TestANewBindingBeginsWithAUserOfItsOwn if the database supports it; YAML, and values that a user chose, stay.
 func TestANewBindingBeginsWithAUserOfItsOwn(t *testing.T) {
 	site := func() *fakeCluster {
 		f := busySite(t)

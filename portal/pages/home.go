@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// home leads to the team that the caller's groups name. Without one it leads those who look after the platform to what
-// they see of it, and others to the first of their teams.
+// home redirects to the team that one of the caller's groups is named after. Without one it redirects platform admins
+// to their overview, and others to the first of their teams.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	return page.SeeOther(w, r, views.TeamPath(teams[0].ID))
 }
 
-// teamOf returns the first team that is named like one of the groups, whatever stands before or after the name.
+// teamOf returns the first team that a group is named after, with any prefix or suffix.
 func teamOf(teams []views.Team, groups []string) (team views.Team, named bool) {
 	i := slices.IndexFunc(teams, func(t views.Team) bool {
 		return slices.ContainsFunc(groups, func(g string) bool {
@@ -49,7 +49,7 @@ func teamOf(teams []views.Team, groups []string) (team views.Team, named bool) {
 	return teams[i], true
 }
 
-// switchTeam answers the team switcher.
+// switchTeam handles the team switcher.
 func (p *Pages) switchTeam(w http.ResponseWriter, r *http.Request) error {
 	team := r.URL.Query().Get("team")
 	if team == "" {

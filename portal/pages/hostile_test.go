@@ -24,7 +24,7 @@ const (
 	secret = "hunter2-in-a-former-manifest"
 )
 
-// hostile returns a bucket that says everything that a user or AWS can make one say.
+// hostile returns a bucket with hostile text in every field that a user or AWS can set.
 func hostile(tb testing.TB, name string, leaving bool) *unstructured.Unstructured {
 	tb.Helper()
 	o := object(tb, readyBucket)
@@ -59,7 +59,7 @@ func hostile(tb testing.TB, name string, leaving bool) *unstructured.Unstructure
 	return o
 }
 
-// unsafe finds markup that came from a value, and addresses that run a script.
+// unsafe matches markup that came from a value, and URLs that run a script.
 var unsafe = regexp.MustCompile(`(?i)<script>|<img|onerror=steal\(\)>|(href|src|action|formaction|hx-[a-z]+)\s*=\s*["']?\s*javascript:|` + secret)
 
 func hostileSite(t *testing.T) *fakeCluster {
@@ -72,7 +72,7 @@ func hostileSite(t *testing.T) *fakeCluster {
 	return f
 }
 
-// TestHostileObjects: what objects say is text on every page.
+// TestHostileObjects: values of objects are rendered as text on every page.
 func TestHostileObjects(t *testing.T) {
 	at := "/teams/payments/s3buckets/hostile"
 	for path, shown := range map[string]string{
@@ -109,7 +109,7 @@ func TestHostileObjects(t *testing.T) {
 	}
 }
 
-// TestHostileStreams: streams carry the same, and nothing can break out of its field.
+// TestHostileStreams: the same for streams, and no value can end its field of the message.
 func TestHostileStreams(t *testing.T) {
 	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/hostile/live", "/teams/payments/s3buckets/hostile/live?tab=yaml", "/teams/payments/s3buckets/leaving/live"} {
 		synctest.Test(t, func(t *testing.T) {

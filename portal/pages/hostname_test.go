@@ -141,7 +141,7 @@ func hostnameForm(do, hostname string) url.Values {
 	}
 }
 
-// TestWithoutScripts: the same check stands on the form that was sent, and on the review.
+// TestWithoutScripts: the form shows the same check after it was posted, and so does the review.
 func TestWithoutScripts(t *testing.T) {
 	seen := hostnameWith(func(f *fakeCluster) { f.holders = append(f.holders, "rivals") })
 	for name, c := range map[string]struct {
@@ -238,7 +238,7 @@ func TestHostileHostnames(t *testing.T) {
 	}
 }
 
-// TestHostedZonesAreChosenByDomain: by its ID alone where nobody has used it yet.
+// TestHostedZonesAreChosenByDomain, or by ID if no hostname uses the zone yet.
 func TestHostedZonesAreChosenByDomain(t *testing.T) {
 	f := hostnameSite(t)
 	lacks(t, visit(t, f, developer, askHostname).Body.String(),

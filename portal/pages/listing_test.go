@@ -45,7 +45,7 @@ func TestArrange(t *testing.T) {
 		"sort=name":                "a b c d",
 		"sort=-name":               "d c b a",
 		"sort=age":                 "b d a c", // youngest first
-		"sort=by":                  "b a d c", // what nobody is known to have asked for last
+		"sort=by":                  "b a d c", // objects without a known requester last
 		"sort=endpoint":            "b a c d",
 		"sort=team":                "b c a d",
 		"sort=status":              "d c a b",
@@ -56,7 +56,7 @@ func TestArrange(t *testing.T) {
 		"q=search":                 "", // every row is of the team
 		"provider=acc":             "d b",
 		"provider=ac":              "",
-		"sort=took":                "a b c d", // the slowest first, what never was ready last
+		"sort=took":                "a b c d", // the slowest first, those never ready last
 		"status=stuck":             "c",
 		"sort=kind":                "b c d a",
 		"sort=nonsense":            "d c a b",
@@ -66,7 +66,7 @@ func TestArrange(t *testing.T) {
 		"q=BOB":                    "d a",
 		"q=payments bucket":        "b",
 		"q=nothing":                "",
-		"status=ready&page=99":     "a b", // beyond the end is the last page
+		"status=ready&page=99":     "a b", // beyond the end: the last page
 		"kind=s3buckets&q=d":       "d",
 		"sort=-age&kind=s3buckets": "c d b",
 	} {
@@ -79,7 +79,7 @@ func TestArrange(t *testing.T) {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
 		status := l.Query.Phase
-		for _, c := range l.Counts { // each is of the list that its link leads to
+		for _, c := range l.Counts { // each counts the rows that its link shows
 			l.Query.Phase, l.Query.Batch = c.Phase.Slug(), 1
 			if n := len(arrange(&l, slices.Clone(all), viewer{"oidc:bob", noon})); n != c.N {
 				t.Errorf("%q counts %d of %q, and the list has %d", query, c.N, c.Phase, n)
@@ -92,7 +92,7 @@ func TestArrange(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	for _, n := range []int{60, 1000} { // sorted whole, and only as far as it is shown
+	for _, n := range []int{60, 1000} { // sorted completely, and only as far as shown
 		var all []listing.Item
 		for i := range n {
 			all = append(all, listing.Item{Row: &overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready}, Kind: &catalog.Kind{}})

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Bindings publishes the same of every namespace.
+// Bindings returns the same for every namespace.
 func (f *fakeCluster) Bindings(context.Context, auth.Identity, string) (map[string][]string, error) {
 	return map[string][]string{"tls": {"tls.crt"}, "db": {"host", "password"}}, nil
 }

@@ -22,7 +22,7 @@ var (
 	tableRow = regexp.MustCompile(`<tr id="[^"]*" role="row"|<tr role="row" id="`)
 )
 
-// numbered returns the links of a page with a number in their words, by address.
+// numbered returns the numbers in the texts of a page's links, by URL.
 func numbered(page string) map[string]int {
 	found := map[string]int{}
 	for _, a := range anchors.FindAllStringSubmatch(after(page, `id="main"`), -1) {
@@ -57,7 +57,7 @@ func rowsAt(t *testing.T, f *fakeCluster, id auth.Identity, href string) int {
 	return n
 }
 
-// crowded returns a platform on which every list is longer than what cards and pages show of it.
+// crowded returns a platform on which every list is longer than cards and pages show.
 func crowded(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := platformSite(tb)
@@ -84,7 +84,7 @@ func crowded(tb testing.TB) *fakeCluster {
 	return f
 }
 
-// TestEveryNumberLeadsToAsManyRows follows each link with a number in it: what it counts is what its list shows.
+// TestEveryNumberLeadsToAsManyRows follows each link with a number: its list shows that many rows.
 func TestEveryNumberLeadsToAsManyRows(t *testing.T) {
 	for _, c := range []struct {
 		path   string

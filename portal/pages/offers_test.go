@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// Offers answers what the test says, for those who can create.
+// Offers returns what the test prepared, to callers who can create.
 func (f *fakeCluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error) {
 	f.offered = append(f.offered, q)
 	return f.offers, f.require(ctx, id, "create", k, q.Namespace)
@@ -86,7 +86,7 @@ func TestInputsSayWhereTheirListIs(t *testing.T) {
 	}
 }
 
-// A zone is found for YAML too, and asked for again while AWS takes its time.
+// A zone is found for YAML too, and looked up again while AWS is slow.
 func TestAHostedZoneIsFoundForYAML(t *testing.T) {
 	f := hostnameSite(t)
 	f.grant.Zones = nil

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// quota returns one of a fake's; used "" is what nobody has counted yet.
+// quota returns a quota of the fake; with used "" it has not been counted yet.
 func quota(namespace, of, used, hard string) cluster.Quota {
 	q := cluster.Quota{Namespace: namespace, Name: "team", Of: of, Hard: apiresource.MustParse(hard)}
 	if used != "" {
@@ -26,13 +26,12 @@ func quota(namespace, of, used, hard string) cluster.Quota {
 	return q
 }
 
-// platformSite returns a platform in the middle of its day: two teams, one of them with trouble, and an operator that
-// answers.
+// platformSite returns a platform with two teams, one of them with problems, and an operator that answers.
 func platformSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := hostnameSite(tb)
 	f.objects = append(f.objects, slices.DeleteFunc(busySite(tb).objects, func(o *unstructured.Unstructured) bool {
-		return o.GetKind() == page.ProviderKind // it is there already
+		return o.GetKind() == page.ProviderKind // it already exists
 	})...)
 	f.objects = append(f.objects, object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", "index").Replace(readyBucket)))
 	for i := range 4 {

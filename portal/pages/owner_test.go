@@ -86,7 +86,7 @@ func suspend(f *fakeCluster) {
 	}
 }
 
-// send posts a form as somebody.
+// send posts a form as id.
 func send(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.Values) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -98,7 +98,7 @@ func send(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.
 
 var etagInput = regexp.MustCompile(`name="etag" value="([^"]+)"`)
 
-// etagOn returns the version that a page shows.
+// etagOn returns the ETag on a page.
 func etagOn(t *testing.T, f *fakeCluster, id auth.Identity, path string) string {
 	t.Helper()
 	m := etagInput.FindStringSubmatch(visit(t, f, id, path).Body.String())
@@ -187,7 +187,7 @@ func TestMembersAreChanged(t *testing.T) {
 	}
 }
 
-// plainError is an error without a type of its own.
+// plainError is an error without its own type.
 type plainError struct{ text string }
 
 func (e *plainError) Error() string { return e.text }

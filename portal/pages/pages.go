@@ -1,5 +1,5 @@
-// Package pages serves the portal's HTML: every page works by plain links and forms, and portal/sse keeps the open
-// ones up to date. It decides nothing about access: each read and write is made through the cluster for the caller.
+// Package pages serves the portal's HTML: every page works with plain links and forms, and portal/sse updates open
+// pages. It makes no access decisions: each read and write goes through the cluster for the caller.
 package pages
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/team"
 )
 
-// Cluster is what all pages together need of cluster.Cluster. Each package says which calls it makes itself.
+// Cluster is the part of cluster.Cluster that all pages together need. Each package declares its own part.
 type Cluster interface {
 	page.Cluster
 	admin.Cluster
@@ -32,7 +32,7 @@ type Cluster interface {
 	TeamReader
 }
 
-// TeamReader reads what the pages about teams show, for a caller, after checking access.
+// TeamReader reads the data of the pages about teams, for a caller, after checking access.
 type TeamReader interface {
 	listing.Cluster
 	Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error)
@@ -44,12 +44,12 @@ type TeamReader interface {
 	TimesToReady(k catalog.Kind) overview.Times
 }
 
-// SecretRights says what a caller can do with Secrets.
+// SecretRights returns what a caller can do with Secrets.
 type SecretRights interface {
 	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
 }
 
-// teamCluster is what the pages about teams need.
+// teamCluster is the part that the pages about teams need.
 type teamCluster interface {
 	page.Cluster
 	SecretRights
@@ -68,15 +68,15 @@ type Pages struct {
 	secrets  *secrets.Pages
 }
 
-// Reach is where users reach what, as it stands in the lines that they copy.
+// Reach has the addresses that users copy from pages.
 type Reach struct {
-	// Portal is scheme and host only. The Host of a request will not do.
+	// Portal is the portal's scheme and host. It is not taken from a request's Host header.
 	Portal string
-	// Kubernetes is the URL of the API server as people reach it; "" if that is not known.
+	// Kubernetes is the URL of the API server for users; "" if unknown.
 	Kubernetes string
-	// Prefix stands before the names of users and groups in Kubernetes.
+	// Prefix precedes users and groups in Kubernetes.
 	Prefix string
-	// CLI is how command-line tools sign in; nil says nothing of it.
+	// CLI returns how command-line tools sign in; nil hides it.
 	CLI func(context.Context) auth.CLI
 }
 
@@ -87,7 +87,7 @@ func (r Reach) cli(ctx context.Context) auth.CLI {
 	return r.CLI(ctx)
 }
 
-// New makes the pages over c.
+// New returns the pages over c.
 func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
 	base := page.New(c, log)
 	base.Names.Prefix = reach.Prefix
@@ -98,14 +98,15 @@ func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
 	}
 }
 
-// Watching has the pages say when the identity provider is away: outage returns since when, the zero time if it is not.
+// Watching makes the pages show an outage of the identity provider: outage returns since when it lasts, or the zero
+// time.
 func (p *Pages) Watching(outage func() time.Time) *Pages {
 	p.Outage = outage
 	return p
 }
 
-// Naming has the pages say what groups are called, by their names in Kubernetes, beside what the identity provider
-// calls them.
+// Naming makes the pages show display names of groups, by their names in Kubernetes, beside the identity provider's
+// names.
 func (p *Pages) Naming(groups map[string]string) *Pages {
 	p.Names.Groups = groups
 	return p

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// TestSubjectsKeepTheNameThatRightsGoBy beside what they are called.
+// TestSubjectsKeepTheNameThatRightsGoBy beside the display name.
 func TestSubjectsKeepTheNameThatRightsGoBy(t *testing.T) {
 	p := New(nil, Reach{}, nil).Naming(map[string]string{"oidc:0760b6cf": "Payments", "oidc:CiQx": "a group"})
 	p.Saw(auth.Identity{Username: "oidc:CiQx", Name: "Ann Lee", Email: "ann@example.com"})
@@ -20,7 +20,7 @@ func TestSubjectsKeepTheNameThatRightsGoBy(t *testing.T) {
 	}{
 		{"Group", "oidc:0760b6cf", views.Subject{Kind: "group", Name: "0760b6cf", Called: "Payments"}},
 		{"Group", "oidc:other", views.Subject{Kind: "group", Name: "other"}},
-		{"Group", "0760b6cf", views.Subject{Kind: "group", Name: "0760b6cf"}}, // without the prefix it is another one
+		{"Group", "0760b6cf", views.Subject{Kind: "group", Name: "0760b6cf"}}, // without the prefix it is another group
 		{"User", "oidc:CiQx", views.Subject{Kind: "user", Name: "Ann Lee (ann@example.com, CiQx)"}},
 		{"User", "oidc:0760b6cf", views.Subject{Kind: "user", Name: "0760b6cf"}},
 		{"ServiceAccount", "ci", views.Subject{Kind: "service account", Name: "ci"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// TestEventsOfAPodAreLookedForAgain: that a volume cannot be mounted changes nothing but the events.
+// TestEventsOfAPodAreLookedForAgain: a volume that cannot be mounted changes only the events.
 func TestEventsOfAPodAreLookedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := shopSite(t)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// formOn returns what a browser would post of the page, without the button.
+// formOn returns what a browser would post from the page's form, without the button.
 func formOn(t *testing.T, page string) url.Values {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -42,7 +42,7 @@ func has(n *html.Node, key string) bool {
 	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 }
 
-// posted returns the values that a browser sends of an input: of one line or of several, as each of them keeps breaks.
+// posted returns the values that a browser posts for a text input or textarea, with the line breaks that it keeps.
 func posted(n *html.Node) []string {
 	switch n.Data {
 	case "input":
@@ -72,7 +72,7 @@ func textIn(n *html.Node) string {
 	return b.String()
 }
 
-// choiceOf returns the last option that is selected, or else the first one.
+// choiceOf returns the last selected option, or else the first one.
 func choiceOf(n *html.Node) string {
 	first, chosen := "", ""
 	found, begun := false, false
@@ -93,7 +93,7 @@ func choiceOf(n *html.Node) string {
 	return first
 }
 
-// pressing returns the page's form with a button pressed, and some inputs filled in.
+// pressing returns the posted form after pressing a button, with some inputs filled in.
 func pressing(t *testing.T, page, do string, more ...string) url.Values {
 	t.Helper()
 	form := formOn(t, page)
@@ -104,7 +104,7 @@ func pressing(t *testing.T, page, do string, more ...string) url.Values {
 	return form
 }
 
-// theirs returns what somebody else writes in the meantime.
+// theirs makes another user's change.
 func theirs(f *fakeCluster, value any, path ...string) {
 	obj := f.objects[0].DeepCopy()
 	if err := unstructured.SetNestedField(obj.Object, value, path...); err != nil {

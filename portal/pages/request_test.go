@@ -87,7 +87,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotTakenIsSaid: by the review, whichever way the YAML came there.
+// TestWhatIsNotTakenIsSaid by the review, for YAML from any source.
 func TestWhatIsNotTakenIsSaid(t *testing.T) {
 	const text = `
 metadata: {name: x, uid: u, finalizers: [mine/hold], ownerReferences: [{name: o}], annotations: {portico.dev/requested-by: me, mine: "1"}, labels: {a: b}, managedFields: []}

@@ -15,10 +15,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// batchLimit is how many rows of the list are shown at a time.
+// batchLimit is the number of rows on a page of the list.
 const batchLimit = 25
 
-// queryOf reads the list's query from the URL. What it does not know it ignores: old bookmarks must work.
+// queryOf parses the list's query from the URL. It ignores unknown values, so that old bookmarks work.
 func queryOf(v url.Values) views.Query {
 	q := views.Query{Search: page.Search(v), Kind: v.Get("kind"), Team: v.Get("team"), Provider: v.Get("provider"), Mine: v.Get("by") == views.ByMe, Batch: page.Batch(v)}
 	if p, ok := phase.Parse(v.Get("status")); ok {
@@ -27,21 +27,21 @@ func queryOf(v url.Values) views.Query {
 		q.Phase = views.StuckStatus
 	}
 	key, desc := strings.CutPrefix(v.Get("sort"), "-")
-	if _, known := orders[key]; known && v.Get("sort") != views.SortStatus { // that is how it is sorted anyway
+	if _, known := orders[key]; known && v.Get("sort") != views.SortStatus { // that is the default
 		q.Sort, q.Desc = key, desc
 	}
 	return q
 }
 
-// viewer is who looks at a list, and when.
+// viewer is the caller of a list, and the time.
 type viewer struct {
 	username string
 	now      time.Time
 }
 
-// arrange fills the list in from all objects, or all of the team that is chosen. Each count is of the rows that its
-// link leads to: those that match all of the query but the status. It returns those of what matches that the page
-// shows. A page beyond the end becomes the last one.
+// arrange fills the list from all objects, or all of the selected team. Each count is of the rows that its link shows:
+// those that match the query except for the status. It returns the rows of the page. A page beyond the end becomes the
+// last one.
 func arrange(list *views.List, all []listing.Item, by viewer) []listing.Item {
 	q := &list.Query
 	all = (&listing.Filter{Namespace: q.Team}).Of(all)
@@ -59,9 +59,9 @@ func arrange(list *views.List, all []listing.Item, by viewer) []listing.Item {
 	return listing.First(matching, shown.To, orders[cmp.Or(q.Sort, views.SortStatus)].Then(q.Desc))[shown.From:]
 }
 
-// countsOf counts all, and by phase. Every phase is always there, so that nothing jumps.
+// countsOf returns the number of all rows, and by phase. Every phase is included, so that the layout does not change.
 func countsOf(all []listing.Item) []views.Count {
-	n := make([]int, 1+len(phase.All())) // by urgency: to count thousands in a map takes as long as to read them
+	n := make([]int, 1+len(phase.All())) // by urgency: a map would be as slow as reading the rows
 	for _, l := range all {
 		n[1+l.Phase.Urgency()]++
 	}
@@ -72,7 +72,7 @@ func countsOf(all []listing.Item) []views.Count {
 	return page.CountsIn(counts)
 }
 
-// inStatus tells what a status in the URL shows.
+// inStatus reports whether the row matches a status in the URL.
 func inStatus(l listing.Item, status string, now time.Time) bool {
 	if status == views.StuckStatus {
 		at := l.Object.GetDeletionTimestamp()
@@ -81,7 +81,7 @@ func inStatus(l listing.Item, status string, now time.Time) bool {
 	return status == "" || status == l.Phase.Slug()
 }
 
-// orders are what the list sorts by.
+// orders are the sort orders of the list.
 var orders = map[string]listing.Compare{
 	views.SortStatus: listing.ByStatus,
 	views.SortName:   listing.ByName,

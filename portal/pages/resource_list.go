@@ -39,13 +39,13 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 		}
 		list.Offered = offered.Tiles
 	}
-	if r.Header.Get("HX-Request") == "true" { // the filters' own address has empty fields in it
+	if r.Header.Get("HX-Request") == "true" { // the URL of the filter form has empty fields
 		w.Header().Set("HX-Replace-Url", views.TeamPath(s.Team.ID)+list.Query.Encode())
 	}
 	return p.Show(w, r, http.StatusOK, views.ResourcesPage(list))
 }
 
-// list reads every kind that the caller can list; it is refused if that is none.
+// list reads every kind that the caller can list; a caller who can list none gets a *ForbiddenError.
 func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame, q views.Query) (views.List, error) {
 	list := views.List{Frame: frame, Query: q, Everywhere: s.Everywhere()}
 	all, err := p.addKinds(ctx, id, s, &list)
@@ -71,7 +71,7 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame 
 	return list, nil
 }
 
-// addKinds adds the kinds that the list has, and those that it lacks, and reads what there is of them.
+// addKinds adds the kinds that the caller can list, and those that the caller cannot, and reads their rows.
 func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, list *views.List) ([]listing.Item, error) {
 	found, err := listing.Read(ctx, p.cluster, id, s.Listed, s.Namespace)
 	if err != nil {
@@ -87,8 +87,7 @@ func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, li
 	return found.Items, nil
 }
 
-// addTeamsOf adds what the list of all teams says of them: which there are, and of which of them it shows not
-// everything.
+// addTeamsOf adds the teams to the list of all teams, and for which of them it is incomplete.
 func (p *Pages) addTeamsOf(ctx context.Context, id auth.Identity, list *views.List) error {
 	names, err := p.cluster.Namespaces(ctx, id)
 	if err != nil {
@@ -130,7 +129,7 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
 		return !c.Events && !c.Pods && known[c.Kind] && (s.Everywhere() || c.Namespace == s.Namespace)
 	})
-	if q.Phase == views.StuckStatus { // deletions become stuck by themselves
+	if q.Phase == views.StuckStatus { // deletions become stuck over time
 		changed = page.Again(r.Context(), changed)
 	}
 	return p.Live(w, r, id, page.Live{
@@ -163,7 +162,7 @@ func (p *Pages) mayList(ctx context.Context, id auth.Identity, s page.Space) err
 	return page.MayNotList(s)
 }
 
-// listParts returns the counts and the table; of the table only rows are sent while their order stays.
+// listParts returns the counts and the table; while the order stays the same, only the rows.
 func listParts(ctx context.Context, list views.List) ([]sse.Part, error) {
 	out, err := page.Parts(ctx, page.Replace("counts", views.CountsPart(list)), page.Replace("list", views.ListPart(list)))
 	if err != nil {
@@ -180,7 +179,7 @@ func listParts(ctx context.Context, list views.List) ([]sse.Part, error) {
 	return out, err
 }
 
-// cannotRequest tells why the caller can request nothing in the space; "" for those who can.
+// cannotRequest returns why the caller can request nothing in the space; "" for those who can.
 func (p *Pages) cannotRequest(ctx context.Context, id auth.Identity, s page.Space) (string, error) {
 	for _, k := range s.Kinds {
 		if may, err := p.cluster.Can(ctx, id, "create", k, s.Namespace); may || err != nil {

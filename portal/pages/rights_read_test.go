@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An action that is not offered is not just left out: the page says why.
+// For an action that is not offered, the page says why.
 func TestWhatCannotBeDoneIsSaid(t *testing.T) {
 	mayNot := func(site func(testing.TB) *fakeCluster, rights ...string) *fakeCluster {
 		f := site(t)

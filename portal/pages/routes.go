@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Routes adds the pages to r, behind which every request has an identity.
+// Routes adds the pages to r, which must authenticate every request.
 func (p *Pages) Routes(r chi.Router) {
 	r.Get("/", p.Handler(p.home))
 	r.Get(views.SwitchPath, p.Handler(p.switchTeam))
@@ -28,7 +28,7 @@ func (p *Pages) Routes(r chi.Router) {
 	r.NotFound(p.Handler(func(http.ResponseWriter, *http.Request) error { return page.ErrNoPage }))
 }
 
-// teamRoutes adds the pages of one team, which the list of all teams lacks.
+// teamRoutes adds the pages of one team, which the list of all teams does not have.
 func (p *Pages) teamRoutes(r chi.Router) {
 	r.Use(p.OneTeam)
 	r.Get("/about", p.Handler(p.about))

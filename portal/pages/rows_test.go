@@ -10,7 +10,7 @@ import (
 
 var focused = regexp.MustCompile(`<[^>]* autofocus[^>]*>`)
 
-// TestTheFocusIsWhereOneGoesOn: whoever adds a row fills it in, and whoever removes one is in its list.
+// TestTheFocusIsWhereOneGoesOn: in the added row, or in the list of a removed one.
 func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 	for do, want := range map[string]string{
 		"add spec.env": ` id="f-spec-env-1-name"`, "remove spec.env[0]": ` id="f-spec-env"`, "remove spec.env[7]": ` id="f-spec-env"`,
@@ -32,7 +32,8 @@ func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 	}
 }
 
-// TestFewInputsMakeSmallPages: an answer grows with what was posted, not with the numbers in it.
+// TestFewInputsMakeSmallPages: the size of a response depends on the number of inputs, not on the indices in their
+// names.
 func TestFewInputsMakeSmallPages(t *testing.T) {
 	const small = 1 << 20
 	f := busySite(t)

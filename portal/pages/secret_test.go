@@ -30,7 +30,7 @@ status: {observedGeneration: 1, binding: {name: ledger-rdsinstance-binding, keys
 	atPassword = "/teams/payments/rdsinstances/ledger/password"
 )
 
-// secretSite has a Secret that an application uses, one that nobody uses, and a database with a password.
+// secretSite has a Secret that an application uses, one that is unused, and a database with a password.
 func secretSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb, shop, ledger)
@@ -46,7 +46,7 @@ func secretSite(tb testing.TB) *fakeCluster {
 	return f
 }
 
-// confirmed makes a request as the developer, with a sign-in that is fresh.
+// confirmed sends a request as the developer, with a fresh sign-in.
 func confirmed(t *testing.T, f *fakeCluster, method, path string, form url.Values) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx := auth.WithConfirmation(t.Context(), freshToken, noon.Add(4*time.Minute))
@@ -67,7 +67,7 @@ func setting(name, key, value string) url.Values {
 	return url.Values{"name": {name}, "key": {key}, "value": {value}}
 }
 
-// keeps fails the test if an answer, or its address, has the value.
+// keeps fails the test if a response or its URL contains the value.
 func keeps(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if strings.Contains(w.Body.String()+w.Header().Get("Location"), secretValue) {
@@ -165,7 +165,7 @@ func TestWhatIsWrongWithAValueIsSaidBesideIt(t *testing.T) {
 	keeps(t, w)
 }
 
-// TestWhatTheOperatorRefusesIsSaid: in its own words, with what was chosen kept, and how to go on.
+// TestWhatTheOperatorRefusesIsSaid with the operator's message, the user's choices, and what to do.
 func TestWhatTheOperatorRefusesIsSaid(t *testing.T) {
 	for reason, c := range map[string]struct {
 		told cluster.PersonError
@@ -192,7 +192,7 @@ func TestWhatTheOperatorRefusesIsSaid(t *testing.T) {
 	}
 }
 
-// TestASignInThatRanOutIsSaid: nothing is done, and what was chosen is there after the sign-in.
+// TestASignInThatRanOutIsSaid: nothing is done, and the user's choices are kept for after the sign-in.
 func TestASignInThatRanOutIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		path string
@@ -224,7 +224,7 @@ func TestASignInThatRanOutIsSaid(t *testing.T) {
 	lacks(t, confirmed(t, f, "GET", atSecrets, nil).Body.String(), "does not count any more", "Sign in again")
 }
 
-// TestWhereItIsOffThePageSaysHowItIsSwitchedOn, before anybody signs in for it.
+// TestWhereItIsOffThePageSaysHowItIsSwitchedOn before asking for a sign-in.
 func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 	for status, says := range map[int]string{501: "operator.people.enabled: true", 503: "does not answer"} {
 		for _, path := range []string{atSecrets, atPassword} {
@@ -243,7 +243,7 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 	}
 }
 
-// TestWhoMayNotIsToldWhichRightAndWhomToAsk, before anybody signs in for it.
+// TestWhoMayNotIsToldWhichRightAndWhomToAsk before asking for a sign-in.
 func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 	none := []string{
 		"create secretvalues payments", "list secretvalues payments", "update secretvalues payments", "get secrets payments",
@@ -347,7 +347,7 @@ func TestAPasswordIsShownToWhoAsksForIt(t *testing.T) {
 	}
 }
 
-// TestPagesLeadToSecrets: from a namespace, from what names Secrets, and from what has a password.
+// TestPagesLeadToSecrets: from a namespace, from objects that refer to Secrets, and from objects with a password.
 func TestPagesLeadToSecrets(t *testing.T) {
 	f := secretSite(t)
 	f.objects[0].Object["spec"].(map[string]any)["env"] = []any{map[string]any{"name": "TOKEN", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "shop", "key": "token"}}}}
@@ -387,7 +387,7 @@ func TestASignInThatConfirmsNobodySaysHowToGoOn(t *testing.T) {
 	}
 }
 
-// TestGoldenSecrets keeps the HTML of the pages that take a fresh sign-in, before it and after.
+// TestGoldenSecrets compares the HTML of the pages that need a fresh sign-in, before and after it.
 func TestGoldenSecrets(t *testing.T) {
 	empty, off := secretSite(t), secretSite(t)
 	empty.secrets = nil

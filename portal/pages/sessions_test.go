@@ -14,12 +14,12 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// ender ends the sessions of users who are not called as a group.
+// ender ends sessions of users, unless the name is a group's.
 type ender struct {
 	ended []string // and dry runs
 }
 
-// MayEndSessions reports true for admins, unless "end " is among what is denied.
+// MayEndSessions returns true for admins, unless "end " is denied.
 func (f *fakeCluster) MayEndSessions(ctx context.Context, id auth.Identity) (bool, error) {
 	return f.Can(ctx, id, "end", catalog.Kind{}, "")
 }
@@ -101,7 +101,7 @@ func TestSessionsAreEndedOnceThatIsMeant(t *testing.T) {
 	}
 }
 
-// TestSessionsAreEndedByThoseWhoMay: others are told so, and are shown no way there.
+// TestSessionsAreEndedByThoseWhoMay: others get an error, and no link to the page.
 func TestSessionsAreEndedByThoseWhoMay(t *testing.T) {
 	narrow := ownedSite(t)
 	narrow.denied = []string{"end "}

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// endings say why somebody has to sign in again: a title, and a sentence.
+// endings are the texts about why a user must sign in again: a title, and a sentence.
 var endings = map[auth.Ending][2]string{
 	auth.Rested:    {"Your session has ended", "You were inactive for too long."},
 	auth.Over:      {"Your session has ended", "Every session ends after some hours, also while you use it."},
@@ -19,7 +19,7 @@ var endings = map[auth.Ending][2]string{
 	auth.ByAdmin:   {"Your session has ended", "A platform admin ended your sessions, here and everywhere else."},
 }
 
-// SignIn shows the page for visitors; href is where signing in starts.
+// SignIn shows the page for visitors; href is the link to sign in.
 func (p *Pages) SignIn(w http.ResponseWriter, r *http.Request, href string, why auth.Ending) {
 	view := views.SignIn{Href: href, Ended: endings[why][0], Why: endings[why][1], Away: !p.Outage().IsZero()}
 	if err := p.Show(w, r, http.StatusOK, views.SignInPage(view)); err != nil {
@@ -49,7 +49,7 @@ func (p *Pages) Away(w http.ResponseWriter, r *http.Request, again string) {
 	}
 }
 
-// Problem implements auth.Pages. To visitors it is a page of signing in: what they met is a refused sign-in.
+// Problem implements auth.Pages. Visitors see it as a sign-in page, because it is about a refused sign-in.
 func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
 	advice := adviceFor(status)
 	view := views.SignInPage(views.SignIn{

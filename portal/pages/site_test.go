@@ -38,10 +38,10 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 	return w
 }
 
-// framed is the page whose golden file holds the whole document; the others hold its main.
+// framed is the page whose golden file has the whole document; the others have its main element.
 const framed = "resources"
 
-// TestGolden keeps the HTML of every page; -update writes it.
+// TestGolden compares the HTML of every page with its golden file; -update writes it.
 func TestGolden(t *testing.T) {
 	hosts := map[string]string{
 		"edit-hostname": atHostnames + "shop/edit", "form-gatewayhostnamerequest": askHostname,
@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// mainOf returns the element main of a page: what surrounds it is the same on every page.
+// mainOf returns the main element of a page: the rest is the same on every page.
 func mainOf(t *testing.T, html string) string {
 	t.Helper()
 	from, to := strings.Index(html, "<main"), strings.LastIndex(html, "</main>")
@@ -136,12 +136,12 @@ func comparePage(t *testing.T, name, got string) {
 	}
 }
 
-// withoutHashes returns the lines that have no fingerprinted address: a change of style changes no page.
+// withoutHashes returns the lines without fingerprinted URLs, which change with every style.
 func withoutHashes(html string) []string {
 	return slices.DeleteFunc(slices.Collect(strings.Lines(html)), func(line string) bool { return strings.Contains(line, "/assets/") })
 }
 
-// TestStrictPolicy looks for what the content security policy forbids, and what it would only hide.
+// TestStrictPolicy looks for what the content security policy forbids, and for errors that it would hide.
 func TestStrictPolicy(t *testing.T) {
 	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices", editing1, askHostname, atHostnames + "shop", "/admin", "/admin/claims"} {
 		f := hostnameSite(t)
@@ -216,7 +216,7 @@ func TestNobodyInNoTeam(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: a page that closes leaves no goroutine behind; TestMain looks for them.
+// TestStreamEnds: a closed page leaves no goroutine behind; TestMain checks that.
 func TestStreamEnds(t *testing.T) {
 	f := busySite(t)
 	server := httptest.NewServer(site(f, platformAdmin, noon))

@@ -12,12 +12,12 @@ import (
 	"github.com/portico-platform/portico/portal/form"
 )
 
-// noted gives the first object an annotation of so many bytes, each of which a form spells with three.
+// noted gives the first object an annotation of so many bytes, each of which a form encodes as three.
 func noted(f *fakeCluster, bytes int) {
 	theirs(f, strings.Repeat("/", bytes), "metadata", "annotations", "mine/note")
 }
 
-// TestTheLargestEditSurvivesAConflict: all three versions, as a browser spells them, fit into what the server takes.
+// TestTheLargestEditSurvivesAConflict: all three versions, as a browser encodes them, fit into the server's limit.
 func TestTheLargestEditSurvivesAConflict(t *testing.T) {
 	f := busySite(t)
 	noted(f, form.MaxText-1<<10)
@@ -39,7 +39,7 @@ func TestTheLargestEditSurvivesAConflict(t *testing.T) {
 	}
 }
 
-// TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost: before it is edited, or with all that was entered on the page.
+// TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost: before the edit, or with all input still on the page.
 func TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost(t *testing.T) {
 	f := busySite(t)
 	page := visit(t, f, developer, editing1).Body.String()
@@ -74,7 +74,7 @@ func TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost(t *testing.T) {
 	}
 }
 
-// TestAFormWithEveryRowFits: all that one form may show, sent back.
+// TestAFormWithEveryRowFits: the largest form that a page can show can be posted.
 func TestAFormWithEveryRowFits(t *testing.T) {
 	f := busySite(t)
 	var rules []any

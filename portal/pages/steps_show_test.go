@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The page says how many steps are done above as many steps as it counts.
+// The number of steps that the page shows as done matches the steps below it.
 func TestTheCountIsOfTheStepsShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		site func(testing.TB) *fakeCluster
@@ -47,7 +47,7 @@ func leavingHostname(f *fakeCluster) {
 	f.objects[0].SetDeletionTimestamp(&metav1.Time{Time: noon})
 }
 
-// The sentence on top of the page is not said again by the step that holds the object up.
+// The sentence at the top of the page is not repeated by the step that blocks the object.
 func TestWhatIsInTheWayIsSaidOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		site           func(testing.TB) *fakeCluster

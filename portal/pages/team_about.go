@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// about shows the page of what a team may have, who is in it, and how to reach it.
+// about shows the page about a team's quotas, members, and ways to reach it.
 func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
 	id, s, err := p.CallerInTeam(r)
 	if err != nil {
@@ -69,8 +69,8 @@ func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// aboutOf tells what the caller may know of the team. It is for those who may list any of its resources; what they lack
-// the right to see is said to be hidden.
+// aboutOf returns what the caller can see of the team. It is for callers who can list any of its resources; parts
+// without the right are shown as hidden.
 func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame) (views.About, error) {
 	view := views.About{Frame: frame}
 	if err := p.mayList(ctx, id, s); err != nil {
@@ -86,7 +86,7 @@ func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, fra
 	return view, nil
 }
 
-// maySetSecrets reports whether the page where values of Secrets are set is of use to the caller.
+// maySetSecrets reports whether the caller can use the page that sets values of Secrets.
 func (p *Pages) maySetSecrets(ctx context.Context, id auth.Identity, s page.Space) (bool, error) {
 	may, err := p.cluster.MayValues(ctx, id, "update", s.Namespace, "")
 	if err == nil && !may {
@@ -122,7 +122,7 @@ func (p *Pages) addMembers(ctx context.Context, id auth.Identity, s page.Space, 
 	return nil
 }
 
-// roleWords say what the roles allow that come with Portico.
+// roleWords describe what Portico's roles allow.
 var roleWords = map[string]string{
 	"portico-viewer":    "may look",
 	"portico-developer": "may request, change and delete",
@@ -130,8 +130,8 @@ var roleWords = map[string]string{
 	"portico-admin":     "looks after the platform",
 }
 
-// subject returns one that a role is bound to. A name for people stands beside the one that rights go by, never in its
-// place.
+// subject returns the subject of a role. The display name is shown beside the name that rights depend on, never instead
+// of it.
 func (p *Pages) subject(m cluster.Member) views.Subject {
 	s := views.Subject{Kind: subjectKind(m.Kind), Name: humanize.Person(m.Name)}
 	switch m.Kind {
@@ -150,7 +150,7 @@ func subjectKind(kind string) string {
 	return strings.ToLower(kind)
 }
 
-// addAccounts adds the accounts for any kind that needs one: they are the same for all.
+// addAccounts adds the AWS accounts, using any kind that needs one: they are the same for all kinds.
 func (p *Pages) addAccounts(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {
 	for _, k := range s.Kinds {
 		if !k.Has("providerRef") {
@@ -194,7 +194,7 @@ func (p *Pages) addHostnames(ctx context.Context, id auth.Identity, s page.Space
 	return nil
 }
 
-// tools returns the ways to a team's resources that need no browser.
+// tools returns the ways to a team's resources without a browser.
 func (p *Pages) tools(team string, cli auth.CLI) []views.Tool {
 	api := p.reach.Portal + rest.Prefix
 	audience := "<audience>"
@@ -218,7 +218,7 @@ func (p *Pages) tools(team string, cli auth.CLI) []views.Tool {
 	}
 }
 
-// kubeconfig returns commands that write one. What is not known stands in angle brackets.
+// kubeconfig returns commands that write a kubeconfig. Unknown values are in angle brackets.
 func (p *Pages) kubeconfig(team string, cli auth.CLI) string {
 	known := func(s, what string) string {
 		if s == "" {

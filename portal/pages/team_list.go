@@ -15,10 +15,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// teamsLimit is how many teams are shown at a time.
+// teamsLimit is the number of teams on a page.
 const teamsLimit = 50
 
-// teamsPage lists the teams that the caller may look into, with the numbers of their resources.
+// teamsPage lists the teams that the caller can see, with the counts of their resources.
 func (p *Pages) teamsPage(w http.ResponseWriter, r *http.Request) error {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Pages) teamsLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// teamsOf tells what the page says of the teams in the frame. It is refused to those who may look into none.
+// teamsOf returns the page's content for the teams in the frame. A caller who can see no team gets a *ForbiddenError.
 func (p *Pages) teamsOf(r *http.Request, id auth.Identity, frame views.Frame) (views.Teams, error) {
 	view := views.Teams{Frame: frame, Search: page.Search(r.URL.Query())}
 	if len(frame.Teams) == 0 {
@@ -89,7 +89,7 @@ func (p *Pages) teamsOf(r *http.Request, id auth.Identity, frame views.Frame) (v
 	return view, p.addUnlisted(r.Context(), id, &view)
 }
 
-// addUnlisted tells what the numbers of the teams on the page are without.
+// addUnlisted adds the kinds that the counts of the page's teams do not include.
 func (p *Pages) addUnlisted(ctx context.Context, id auth.Identity, view *views.Teams) error {
 	var names []string
 	for _, row := range view.Rows {
@@ -104,7 +104,7 @@ func (p *Pages) addUnlisted(ctx context.Context, id auth.Identity, view *views.T
 	return err
 }
 
-// sumsByTeam adds up what can be requested, by the team's id.
+// sumsByTeam adds up the counts of requestable kinds, by the team's ID.
 func (p *Pages) sumsByTeam(all overview.Overview) map[string]overview.Counts {
 	sums := map[string]overview.Counts{}
 	for _, c := range all.Cells {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWhatIsGoneFromAWSIsNotSaidToBeThere: an ARN in the status tells where it was.
+// TestWhatIsGoneFromAWSIsNotSaidToBeThere: an ARN in the status can be of a deleted resource.
 func TestWhatIsGoneFromAWSIsNotSaidToBeThere(t *testing.T) {
 	f := newFake(t, lostBucket, provider)
 	page := visit(t, f, developer, "/teams/payments/s3buckets/lost").Body.String()

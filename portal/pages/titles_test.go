@@ -14,8 +14,8 @@ var (
 	titled = regexp.MustCompile(`<title>([^<]*)</title>`)
 )
 
-// TestNoTwoPagesShareATitle follows every link of the portal: tabs of a browser, bookmarks and screen readers tell
-// pages apart by their titles.
+// TestNoTwoPagesShareATitle follows every link of the portal: browser tabs, bookmarks and screen readers identify pages
+// by title.
 func TestNoTwoPagesShareATitle(t *testing.T) {
 	least := map[string]int{"busy": 40, "shop": 12, "hostnames": 20, "teams": 12, "rights": 12, "secrets": 4}
 	for name, make := range map[string]func(testing.TB) *fakeCluster{
@@ -37,7 +37,7 @@ func TestNoTwoPagesShareATitle(t *testing.T) {
 	}
 }
 
-// crawl returns the titles of all pages that links lead to.
+// crawl returns the titles of all linked pages.
 func crawl(t *testing.T, f *fakeCluster, from ...string) map[string]string {
 	t.Helper()
 	titles, seen := map[string]string{}, map[string]bool{}
@@ -65,7 +65,7 @@ func crawl(t *testing.T, f *fakeCluster, from ...string) map[string]string {
 	return titles
 }
 
-// pageOf returns the address of a page without what only arranges it: filters, order, batches.
+// pageOf returns the URL of a page without the parameters that only arrange it: filters, order, pages.
 func pageOf(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -74,7 +74,7 @@ func pageOf(t *testing.T, address string) string {
 	}
 	asked, q := u.Query(), url.Values{}
 	for _, name := range []string{"tab", "container", "key"} {
-		if asked.Has(name) && asked.Get(name) != "app" { // the container whose log is shown without asking
+		if asked.Has(name) && asked.Get(name) != "app" { // the container whose log is the default
 			q.Set(name, asked.Get(name))
 		}
 	}

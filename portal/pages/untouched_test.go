@@ -18,12 +18,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// anyText is any short text but "<<": the YAML library writes that one bare, and cannot read it again, nor can kubectl
-// edit.
+// anyText is any short text except "<<": the YAML library writes that unquoted and cannot read it again, nor can
+// kubectl edit.
 var anyText = rapid.StringMatching("[ -~é\t\r\n]{0,12}").Filter(func(s string) bool { return s != "<<" })
 
-// stored draws a value as the API server may hold it, nil for absent: texts of any spelling, values that no input
-// offers, numbers where texts are usual, and what is there but empty.
+// stored draws a value as the API server can store it, nil for absent: any strings, values that no input offers,
+// numbers instead of strings, and empty values.
 func stored(t *rapid.T, f catalog.Field) any {
 	if rapid.IntRange(0, 2).Draw(t, "absent "+f.Path) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func storedText(t *rapid.T, f catalog.Field) any {
 		return int64(rapid.IntRange(1, 9).Draw(t, f.Path))
 	case len(f.Options) > 0 && rapid.Bool().Draw(t, "offered"):
 		return rapid.SampledFrom(f.Options).Draw(t, f.Path)
-	case f.Name == "name" || f.Name == "kind" || f.Name == "hostname": // what another object is chosen by
+	case f.Name == "name" || f.Name == "kind" || f.Name == "hostname": // it selects another object
 		return rapid.StringMatching("[a-z]{1,8}").Draw(t, f.Path)
 	case len(f.Options) > 0:
 		return rapid.StringMatching("[!-~]{3,8}").Draw(t, f.Path)
@@ -81,7 +81,7 @@ func storedObject(t *rapid.T, fields []catalog.Field) map[string]any {
 	return out
 }
 
-// sent returns the page that answers a form.
+// sent posts a form and returns the response's page.
 func sent(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.Values) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -94,8 +94,8 @@ func sent(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.
 	return w.Body.String()
 }
 
-// TestPagesKeepWhatNobodyTouches: an object that goes into the form of its kind and out again, as a browser shows and
-// sends it, is the same to the letter; of every kind, whatever it holds, in forms that ask and in those that edit.
+// TestPagesKeepWhatNobodyTouches: an object that a browser shows in its kind's form and posts again is exactly the
+// same; for every kind and any object, in forms for new objects and for edits.
 func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 	f := hostnameSite(t)
 	for _, k := range f.kinds.Offered() {
@@ -136,7 +136,7 @@ func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 	}
 }
 
-// TestARowThatGoesTakesWhatIsHiddenInItAlong: the rows after it keep their own.
+// TestARowThatGoesTakesWhatIsHiddenInItAlong: the rows after it keep their own hidden values.
 func TestARowThatGoesTakesWhatIsHiddenInItAlong(t *testing.T) {
 	f := busySite(t)
 	rules := []any{

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// TestDeletingAProviderTellsWhoUsesIt: it is named in all namespaces, and goes when nothing names it any more.
+// TestDeletingAProviderTellsWhoUsesIt: references in all namespaces count, and it is deleted when none is left.
 func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 	const at = "/teams/_platform/awsproviders/aws-prod"
 	few := newFake(t, provider, readyBucket, strings.NewReplacer("namespace: payments", "namespace: search").Replace(stalledBucket))
@@ -47,7 +47,7 @@ func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 	}
 }
 
-// TestDependantsAreCounted: those that are not named are counted, and those that cannot be seen are not left out.
+// TestDependantsAreCounted: those that are not listed are counted, including those that the caller cannot see.
 func TestDependantsAreCounted(t *testing.T) {
 	f := newFake(t, deadQueue)
 	for i := range 13 {
@@ -69,13 +69,13 @@ func TestWhoeverMayLookGetsLinesToReadWith(t *testing.T) {
 	}
 }
 
-// TestChangesAreCounted: Kubernetes counts a deletion among them, which is none.
+// TestChangesAreCounted: a deletion increments the generation, and is not counted.
 func TestChangesAreCounted(t *testing.T) {
 	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/import-tmp?tab=activity").Body.String(), "changed once since it was requested")
 }
 
-// TestTheCatalogIsForWhoeverMayRequest: who may create and not list has it, and its stream; who may do neither has
-// none.
+// TestTheCatalogIsForWhoeverMayRequest: a caller who can create and not list can see it and its stream; a caller who
+// can do neither cannot.
 func TestTheCatalogIsForWhoeverMayRequest(t *testing.T) {
 	f := busySite(t)
 	f.denied = []string{"list payments", "* search"}

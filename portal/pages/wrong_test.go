@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/portal/form"
 )
 
-// strict judges as the API server does: the rules of a kind are left out as long as something is missing.
-// It returns how often it was asked.
+// strict validates as the API server does: it skips the rules of a kind while a value is missing. It returns the number
+// of calls.
 func strict(f *fakeCluster) *int {
 	asked := new(0)
 	f.judge = func(obj *unstructured.Unstructured) error {
@@ -54,7 +54,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		form   url.Values
 		says   []string
 		not    []string
-		asked  int // how often the cluster is
+		asked  int // number of dry runs
 		status int
 	}{
 		"an empty form": {
@@ -155,7 +155,7 @@ func TestTheClusterIsAskedAFewTimesAtMost(t *testing.T) {
 	}
 }
 
-// What is refused though it was reviewed is looked at as a whole, too.
+// An object that is refused after its review is also checked completely.
 func TestWhatIsRefusedAfterTheReviewIsSaidAtOnce(t *testing.T) {
 	f := busySite(t)
 	strict(f)

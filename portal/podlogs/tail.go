@@ -94,7 +94,7 @@ func (t *Tail) find(ctx context.Context) (*Lines, error) {
 	}
 }
 
-// tell signals that there is something to take.
+// tell signals that Take has something to return.
 func (t *Tail) tell() {
 	select {
 	case t.news <- struct{}{}:
@@ -130,7 +130,7 @@ func (t *Tail) wait(ctx context.Context) bool {
 	}
 }
 
-// Take empties the buffer. The end is told with the last lines.
+// Take empties the buffer. It returns the end together with the last lines.
 func (t *Tail) Take() (text string, n int, note string, end error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

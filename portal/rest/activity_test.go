@@ -50,7 +50,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// TestWhatMayNotBeReadIsOnTheRecord: once for each request, with the access review that refused.
+// TestWhatMayNotBeReadIsOnTheRecord: once per request, with the access review that denied it.
 func TestWhatMayNotBeReadIsOnTheRecord(t *testing.T) {
 	f := newFake(t)
 	f.denied = denials("search")

@@ -1,4 +1,4 @@
-// Package rest serves the REST API: every kind of the catalog by the same handlers, JSON in and out, errors as problem
+// Package rest serves the REST API: the same handlers for every kind of the catalog, JSON in and out, errors as problem
 // documents (RFC 9457), and an OpenAPI 3.1 document with the schemas of the CRDs.
 package rest
 
@@ -29,13 +29,13 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// Prefix is where the API lives.
+// Prefix is the path of the API.
 const Prefix = "/api/v1"
 
-// maxBody bounds a request's body: etcd takes no larger object.
+// maxBody bounds a request's body: etcd accepts no larger object.
 const maxBody = 1 << 20
 
-// Cluster is what the API needs of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that the API needs; see there for the contracts.
 type Cluster interface {
 	Reader
 	RightsReader
@@ -47,7 +47,7 @@ type Cluster interface {
 	DeletedReader
 }
 
-// DeletedReader reads what AWS still has of deleted objects, after checking access.
+// DeletedReader reads what remains in AWS of deleted objects, after checking access.
 type DeletedReader interface {
 	Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error)
 }
@@ -64,7 +64,7 @@ type Reader interface {
 	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
 }
 
-// RightsReader tells what a caller can do, where, and what their requests begin with.
+// RightsReader returns what a caller can do in which namespaces, and the defaults of their requests.
 type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
@@ -76,13 +76,13 @@ type RightsReader interface {
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 }
 
-// HoldUpReader tells what a request would wait for: a hostname that is taken, and what package holdup looks for.
+// HoldUpReader returns what a request would wait for: a taken hostname, and what package holdup finds.
 type HoldUpReader interface {
 	HostnameReader
 	holdup.Cluster
 }
 
-// HostnameReader reports whether hostnames can be had, for a caller, after checking access.
+// HostnameReader reports whether hostnames are available, for a caller, after checking access.
 type HostnameReader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 }
@@ -101,7 +101,7 @@ type SessionEnder interface {
 	EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (cluster.Ended, error)
 }
 
-// PersonsAgent has the operator do what a person may do with Secrets, by the token that the request brought.
+// PersonsAgent sends a user's requests about Secrets to the operator, with the token of the request.
 type PersonsAgent interface {
 	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
 	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error)
@@ -109,15 +109,15 @@ type PersonsAgent interface {
 	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error)
 }
 
-// API answers for the callers that its bearer check lets through.
+// API handles the requests that its bearer check passes on.
 type API struct {
 	cluster Cluster
 	log     *slog.Logger
 	streams sse.Streams
 }
 
-// New returns the API's handler, to be mounted at Prefix. All of it but the OpenAPI document and the sign-in settings
-// needs a token. limiter limits callers.
+// New returns the API's handler, to be mounted at Prefix. Everything except the OpenAPI document and the sign-in
+// settings needs a token. limiter limits callers.
 func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
 	top, inner := chi.NewRouter(), chi.NewRouter()
@@ -139,11 +139,11 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 	top.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")
 		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(doc) // the reader has gone
+		_, _ = w.Write(doc) // the client has gone
 	})
 	inner.NotFound(top.NotFoundHandler())
 	inner.MethodNotAllowed(top.MethodNotAllowedHandler())
-	top.Handle(loginPath, inner) // also what is not possible there is said without a token
+	top.Handle(loginPath, inner) // errors of this path need no token either
 	top.With(bearer.Require(WriteProblem), limiter.Each(callerName, tooOften)).Mount("/", inner)
 	return top, nil
 }
@@ -170,7 +170,7 @@ func config() huma.Config {
 	return cfg
 }
 
-// Allow returns the methods that routes serve for the path of the request (RFC 9110, 15.5.6).
+// Allow returns the Allow header: the methods that routes serve for the path of the request (RFC 9110, 15.5.6).
 func Allow(routes chi.Routes, r *http.Request) string {
 	path := cmp.Or(chi.RouteContext(r.Context()).RoutePath, r.URL.EscapedPath())
 	var methods []string
@@ -182,8 +182,8 @@ func Allow(routes chi.Routes, r *http.Request) string {
 	return strings.Join(methods, ", ")
 }
 
-// register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that others keep
-// can be read only.
+// register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that users do not
+// write are read-only.
 func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
 	a.registerActivity(api)
@@ -204,7 +204,7 @@ func (a *API) register(api huma.API) {
 	}
 }
 
-// caller returns who sent the request. Every handler behind the bearer check has one.
+// caller returns the caller of the request. Every request behind the bearer check has one.
 func caller(ctx context.Context) auth.Identity {
 	id, _ := auth.FromContext(ctx)
 	return id

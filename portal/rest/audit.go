@@ -14,8 +14,8 @@ func changes(k catalog.Kind) map[string]any { return map[string]any{changed: k.P
 
 const changed = "changes"
 
-// auditAttempt makes the log tell of a change that is refused before it is tried: for want of the right, or because
-// what was sent is not valid. It must be the first of the middlewares.
+// auditAttempt records a change that is refused before it is tried: because a right is missing or the body is invalid.
+// It must be the first middleware.
 func auditAttempt(ctx huma.Context, next func(huma.Context)) {
 	if plural, ok := ctx.Operation().Metadata[changed].(string); ok {
 		auth.Attempt(ctx.Context(), auth.Write{

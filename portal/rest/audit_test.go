@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// TestRefusalsAreOnTheRecord: who tried what in vain is logged as who did it, and nothing of what was sent.
+// TestRefusalsAreOnTheRecord: failed attempts are logged like successful ones, without the request's content.
 func TestRefusalsAreOnTheRecord(t *testing.T) {
 	const at = "/namespaces/payments/s3buckets"
 	for reason, c := range map[string]struct {
@@ -59,7 +59,7 @@ func TestRefusalsAreOnTheRecord(t *testing.T) {
 	}
 }
 
-// denials denies every verb in the namespace.
+// denials returns entries that deny every verb in the namespace.
 func denials(namespace string) (all []string) {
 	for _, verb := range []string{"get", "list", "create", "update", "patch", "delete"} {
 		all = append(all, verb+" "+namespace)

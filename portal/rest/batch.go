@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// BatchQuery asks for a part of a list: as many as limit, from where the one before ended.
+// BatchQuery selects a page of a list: at most limit objects, after the end of the previous page.
 type BatchQuery struct {
 	Filter
 	Sort   string `query:"sort" enum:"name,-name,age,-age,kind,-kind,status,-status" default:"name" doc:"By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind."`
@@ -44,11 +44,11 @@ func plurals(kinds catalog.Catalog) []string {
 	return out
 }
 
-// place is where an object stands in a list; cursors carry it, so that objects that come and go between two pages
+// place is an object's position in a list. Cursors contain it, so that objects created or deleted between two pages
 // neither repeat nor hide others.
 type place struct{ Key, Name, Namespace, Kind string }
 
-// sorting is a key to sort by: what of it a cursor carries, and how that is read back into a row.
+// sorting is a sort key: its value in a cursor, and how that is read back into a row.
 type sorting struct {
 	by   listing.Compare
 	key  func(listing.Item) string
@@ -80,10 +80,10 @@ var sortings = map[string]sorting{
 	},
 }
 
-// order returns what the list is sorted by.
+// order returns the sort order of the list.
 func (b BatchQuery) order() (sorting, listing.Compare) {
 	key, desc := strings.CutPrefix(cmp.Or(b.Sort, "name"), "-")
-	s := sortings[key] // huma has checked that it is one
+	s := sortings[key] // huma has validated the key
 	return s, s.by.Then(desc)
 }
 
@@ -97,25 +97,25 @@ func (s sorting) item(at place) (listing.Item, error) {
 	return listing.Item{Row: row, Kind: &catalog.Kind{Name: at.Kind}}, s.read(at.Key, row)
 }
 
-// cursor is what the next page begins after, and of which list.
+// cursor is the position after which the next page begins, and the list that it belongs to.
 type cursor struct {
 	After place  `json:"a"`
 	Of    string `json:"of"`
 }
 
 func (c cursor) encode() string {
-	b, _ := json.Marshal(c) // strings always can be
+	b, _ := json.Marshal(c) // strings never fail
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// list names what is listed: a cursor of another list would begin anywhere.
+// list identifies the list, because a cursor of another list would be meaningless.
 func (b BatchQuery) list(of string) string {
 	all := strings.Join([]string{of, b.LabelSelector, b.Status, b.Search, b.Sort}, "\x00")
 	sum := sha256.Sum256([]byte(all))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// start reads the cursor of the list; nil is the beginning. The error is a problem.
+// start returns the position in the cursor; nil is the beginning. The error is a problem document.
 func (b BatchQuery) start(ctx context.Context, of string) (*listing.Item, error) {
 	if b.Cursor == "" {
 		return nil, nil //nolint:nilnil // the beginning is no place
@@ -140,7 +140,7 @@ func (b BatchQuery) start(ctx context.Context, of string) (*listing.Item, error)
 	return &after, nil
 }
 
-// batch cuts one batch out of what matched, in all's own place; of names the list.
+// batch returns one page of all, which it reorders; of identifies the list.
 func batch(ctx context.Context, all []listing.Item, b BatchQuery, of string) (*objectList, error) {
 	after, err := b.start(ctx, of)
 	if err != nil {

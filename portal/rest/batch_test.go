@@ -34,7 +34,7 @@ func TestPagesCoverTheListOnce(t *testing.T) {
 			if cursor = out.Next; cursor == "" {
 				break
 			}
-			// The last object of the page goes away before the next page is asked for.
+			// The last object of the page is deleted before the next page is requested.
 			names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == got[len(got)-1] })
 		}
 		once := slices.Compact(slices.Sorted(slices.Values(got)))

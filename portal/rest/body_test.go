@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// TestBodiesThatCannotBeRead: an unreadable body is the sender's mistake, also where HTTP is broken and not JSON.
+// TestBodiesThatCannotBeRead: an unreadable body is the client's mistake, whether HTTP or JSON is malformed.
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
@@ -47,8 +47,8 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// sendRaw sends text on a connection of its own, ends its half of that, and gives the body of the answer, whose status
-// is the one that the body tells.
+// sendRaw sends text on its own connection, closes its sending side, and returns the body of the response. The body
+// contains the status.
 func sendRaw(t *testing.T, address, text string) string {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)

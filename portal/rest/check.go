@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// wantQuery refuses a query that cannot be read, whose parts Go would leave out, and parameters of which huma would
-// take the first value, or the default: who says dryRun does not want the real thing.
+// wantQuery refuses a malformed query, parts of which Go would ignore, and repeated or empty parameters, of which huma
+// would use the first value or the default: a client that sends dryRun in any form must not cause a real write.
 func wantQuery(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -50,7 +50,7 @@ func takesNothing(s *huma.Schema) bool {
 	return s.Type == huma.TypeString && (s.MinLength == nil || *s.MinLength == 0) && (len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
 }
 
-// allowed returns nil if the caller can do verb on the kind in namespace, and a *cluster.ForbiddenError if not.
+// allowed returns a *cluster.ForbiddenError unless the caller can do verb on the kind in namespace.
 func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
 	return a.cluster.Require(ctx, caller(ctx), verb, ref)
 }
 
-// allowedOne returns nil if the caller can do verb with one object, and a *cluster.ForbiddenError if not. Of a kind
-// without namespaces a right to it alone counts, too: members have such rights to their Team.
+// allowedOne returns a *cluster.ForbiddenError unless the caller can do verb with one object. For a cluster-scoped kind
+// a right to that object alone is enough: members have such a right to their Team.
 func (a *API) allowedOne(ctx context.Context, verb string, ref cluster.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (a *API) allowedOne(ctx context.Context, verb string, ref cluster.Ref) erro
 // impossible reports whether no object can have the name.
 func impossible(name string) bool { return len(validation.IsDNS1123Subdomain(name)) > 0 }
 
-// possible refuses what no object can be called, before Kubernetes is asked: names become part of a URL there. Callers
-// with the right hear that there is no such object, others that they may not.
+// possible refuses invalid object names before a request to Kubernetes, because names become part of a URL there.
+// Callers with the right get 404, others 403.
 func (a *API) possible(ctx context.Context, verb string, ref cluster.Ref) error {
 	if err := a.allowedOne(ctx, verb, ref); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (a *API) possible(ctx context.Context, verb string, ref cluster.Ref) error 
 	return nil
 }
 
-// possibleNamespace refuses what no namespace can be called; nobody has rights there.
+// possibleNamespace refuses invalid namespace names; nobody has rights there.
 func possibleNamespace(verb string, k catalog.Kind, namespace string) error {
 	if k.Namespaced && !isNamespace(namespace) {
 		return &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
@@ -95,10 +95,10 @@ func possibleNamespace(verb string, k catalog.Kind, namespace string) error {
 
 func isNamespace(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }
 
-// isObjectName reports whether an object may have the name: it becomes part of the path of a request.
+// isObjectName reports whether the name is a valid object name, because it becomes part of a request's path.
 func isObjectName(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
 
-// noNamespace returns the problem of a query for a name that no namespace can have.
+// noNamespace returns the problem document for an invalid namespace name in a query.
 func noNamespace(ctx context.Context, name string) error {
 	return problem(ctx, http.StatusUnprocessableEntity, "there can be no such namespace", &huma.ErrorDetail{
 		Location: "query.namespace", Message: "use lower-case letters, digits and hyphens", Value: name,

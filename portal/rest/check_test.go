@@ -10,7 +10,7 @@ import (
 
 const body = `{"metadata":{"name":"logs"},"spec":{}}`
 
-// TestDryRunsAreNeverReal: a dryRun in any form but the right one must not write.
+// TestDryRunsAreNeverReal: a malformed dryRun must not write.
 func TestDryRunsAreNeverReal(t *testing.T) {
 	for query, want := range map[string]int{
 		"?dryRun=": 422, "?dryRun": 422, "?dryRun=All&dryRun=All": 422, "?dryRun=All&dryRun=": 422, "?dryRun=&dryRun=All": 422,
@@ -34,7 +34,7 @@ func TestDryRunsAreNeverReal(t *testing.T) {
 	}
 }
 
-// TestParametersAreGivenOnce and with a value: huma takes the first of several, and the default for none.
+// TestParametersAreGivenOnce and with a value: huma uses the first of several, and the default for an empty one.
 func TestParametersAreGivenOnce(t *testing.T) {
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
@@ -125,7 +125,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestKindsOfThePlatform: what belongs to no namespace has the same endpoints.
+// TestKindsOfThePlatform: cluster-scoped kinds have the same endpoints.
 func TestKindsOfThePlatform(t *testing.T) {
 	f := newFake(t)
 	provider := bucket(t, "", "aws-prod", "")
@@ -198,7 +198,7 @@ func TestWarningsOfADeletionReachTheCaller(t *testing.T) {
 	}
 }
 
-// A dry run says why the object could not become Ready as things are; a write does not, for its status will.
+// A dry run says why the object could not become Ready at present; a write does not, since its status will.
 func TestADryRunSaysWhatHoldsItUp(t *testing.T) {
 	const bucket = `{"metadata":{"name":"a"},"spec":{"providerRef":{"name":"aws-none"}}}`
 	for query, want := range map[string]string{

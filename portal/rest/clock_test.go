@@ -4,7 +4,7 @@ import "time"
 
 func nowZero() time.Time { return time.Time{} }
 
-// fixedClock stands still.
+// fixedClock always returns the same time.
 type fixedClock struct{}
 
 func (fixedClock) Now() time.Time                  { return time.Time{} }

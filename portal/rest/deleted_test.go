@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// Deleted answers what the test says, for those who can list buckets.
+// Deleted returns what the test prepared, to callers who can list buckets.
 func (f *fakeCluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
 	k, _ := f.kinds.ByName("S3Bucket")
 	return f.left, f.Require(ctx, id, "list", ref(k, namespace, ""))

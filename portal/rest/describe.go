@@ -13,10 +13,10 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// general is the tag of what is about no single kind.
+// general is the tag of operations that belong to no single kind.
 const general = "General"
 
-// example returns an object of the kind as people would write it.
+// example returns an object of the kind as users would write it.
 func example(k catalog.Kind) (map[string]any, error) {
 	b, err := samples.Files.ReadFile(strings.ToLower(k.Name) + ".yaml")
 	if err != nil {
@@ -30,7 +30,7 @@ func example(k catalog.Kind) (map[string]any, error) {
 	return obj, nil
 }
 
-// meanings of the statuses that are no success.
+// meanings are the descriptions of error statuses.
 var meanings = map[int]string{
 	http.StatusBadRequest:            "The body cannot be read, or is not an object of the kind.",
 	http.StatusUnauthorized:          "There is no bearer token, or it is not valid here.",
@@ -49,7 +49,7 @@ var meanings = map[int]string{
 	http.StatusServiceUnavailable:    "Kubernetes does not answer at the moment: try again after Retry-After seconds.",
 }
 
-// describe completes the document: what statuses mean, which headers come with them, and what the tags are.
+// describe completes the document: the meanings and headers of statuses, and the tags.
 func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, objects of all kinds, and sessions."})
 	for _, k := range kinds {
@@ -60,21 +60,21 @@ func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 			describeParameters(op, kinds)
 			op.Responses[strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge)] = headTooLarge
 			for code, response := range op.Responses {
-				status, _ := strconv.Atoi(code) // default is none
+				status, _ := strconv.Atoi(code) // default is no number
 				describeResponse(op, status, response)
 			}
 		}
 	}
 }
 
-// headTooLarge is the only answer that Go's server gives by itself, before anything here sees the request.
+// headTooLarge is the only response that Go's server sends itself, before any handler sees the request.
 var headTooLarge = &huma.Response{
 	Description: "The URL and the headers are larger than 32 KiB together.",
 	Content:     map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 }
 
-// describeParameters says what Kubernetes takes as names, which kinds there are, and of versions: what does not match
-// is refused, by the handlers, which know who may hear why.
+// describeParameters adds Kubernetes' name patterns, the kinds, and the format of versions. The handlers refuse values
+// that do not match, because they know which callers can see why.
 func describeParameters(op *huma.Operation, kinds catalog.Catalog) {
 	for _, p := range op.Parameters {
 		s := *p.Schema
@@ -97,7 +97,7 @@ func describeParameters(op *huma.Operation, kinds catalog.Catalog) {
 		default:
 			continue
 		}
-		p.Schema = &s // the other one is huma's, which validates with it
+		p.Schema = &s // a copy: huma validates with the original
 	}
 }
 
@@ -125,7 +125,7 @@ func describeResponse(op *huma.Operation, status int, r *huma.Response) {
 	}
 }
 
-// Operations returns the operations of a path, in the order in which they are read.
+// Operations returns the operations of a path, in the order of the documentation.
 func Operations(p *huma.PathItem) []*huma.Operation {
 	var out []*huma.Operation
 	for _, op := range []*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete} {

@@ -19,7 +19,7 @@ func Document(kinds catalog.Catalog) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// Describe returns the OpenAPI document as Document does, but for Go code to read.
+// Describe returns the document of Document as Go values.
 func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	a := &API{cluster: described{kinds: kinds}}
 	api := humachi.New(chi.NewRouter(), config())
@@ -28,7 +28,7 @@ func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	return complete(api, kinds)
 }
 
-// described answers for its kinds alone.
+// described implements Cluster for the kinds only.
 type described struct {
 	Cluster
 	kinds catalog.Catalog

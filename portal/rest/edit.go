@@ -23,7 +23,7 @@ type putNamedInput struct {
 	PutOptions
 }
 
-// PutOptions are what is sent to create or replace an object under its name.
+// PutOptions are the input of creating or replacing an object under its name.
 type PutOptions struct {
 	PutMatch
 	DryRun
@@ -40,7 +40,7 @@ type patchNamedInput struct {
 	PatchOptions
 }
 
-// PatchOptions are what is sent to change parts of an object.
+// PatchOptions are the input of changing parts of an object.
 type PatchOptions struct {
 	Match
 	DryRun
@@ -96,7 +96,7 @@ func patchOperation(k catalog.Kind) huma.Operation {
 	}
 }
 
-// put looks for the right first: without it, nobody learns more than that.
+// put checks the right first: a caller without it learns nothing else.
 func (a *API) put(ctx context.Context, ref cluster.Ref, in PutOptions) (*writeOutput, error) {
 	verb := "update"
 	if in.IfNoneMatch != "" {
@@ -143,8 +143,8 @@ func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Uns
 	return a.created(ctx, made, ref, dry)
 }
 
-// sentFor reads the object in the body, which must be the one that the URL names. Whoever replaces an object may send
-// what GET answered: of the fields that users do not write, the UID is compared and the rest left as it is.
+// sentFor reads the object in the body, which must be the one in the URL. To replace an object, a client can send the
+// body of a GET: of the fields that users do not write, the UID is compared and the rest is ignored.
 func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates bool) (*unstructured.Unstructured, error) {
 	obj, err := ref.Kind.ParseJSON(body)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// mine is the ETag of payments/logs as bucket makes it, other that of an older version.
+// mine is the ETag of payments/logs as bucket creates it, other that of an older version.
 var (
 	mine  = tag("u", 3)
 	other = tag("u", 2)
@@ -30,7 +30,7 @@ func tag(uid types.UID, generation int64) string {
 	return cluster.ETag(o)
 }
 
-// edit is one PUT or PATCH of payments/logs, which is there as the third generation.
+// edit is one PUT or PATCH of payments/logs, which exists in its third generation.
 type edit struct {
 	reason, method, query, body string
 	headers                     []string
@@ -163,7 +163,7 @@ func TestEditsOfWhatIsNotThere(t *testing.T) {
 	if w.Code != 201 || w.Header().Get("Location") != "/api/v1/awsproviders/aws-prod" {
 		t.Errorf("creates with %d at %q", w.Code, w.Header().Get("Location"))
 	}
-	for _, method := range []string{"PUT", "PATCH"} { // a kind that the operator keeps
+	for _, method := range []string{"PUT", "PATCH"} { // a kind that users do not write
 		wantProblem(t, f.call(method, "/namespaces/payments/poolgateways/x", `{}`, patch...), 405)
 	}
 }
@@ -217,7 +217,7 @@ func TestTheDocumentKnowsOfEdits(t *testing.T) {
 	}
 }
 
-// TestARightToOneTeamIsEnough: members may get their own Team, and owners change it, without any right to the others.
+// TestARightToOneTeamIsEnough: members can get their own Team, and owners can change it, without rights to other Teams.
 func TestARightToOneTeamIsEnough(t *testing.T) {
 	f := newFake(t)
 	for _, verb := range []string{"get", "list", "update", "patch", "delete"} {

@@ -29,18 +29,18 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// fakeCluster is a cluster in memory for one caller, who may do everything but what denied lists as "verb namespace"
-// or "verb namespace kind".
+// fakeCluster is an in-memory cluster for one caller, who can do everything except what denied lists, as "verb
+// namespace" or "verb namespace kind".
 type fakeCluster struct {
 	t        *testing.T
 	kinds    catalog.Catalog
 	objects  []*unstructured.Unstructured
 	events   []*corev1.Event
 	denied   []string
-	writes   []string // verbs, and their dry runs
+	writes   []string // verbs, and whether they are dry runs
 	sent     map[string]any
-	refusal  error // of whatever is written
-	behind   int64 // generations that the cache lags behind
+	refusal  error // of every write
+	behind   int64 // number of generations by which the cache lags
 	checks   operator.Checks
 	versions []cluster.Version
 	answer   availability.Answer
@@ -54,7 +54,7 @@ type fakeCluster struct {
 	agent
 	feed    feed
 	limiter *limit.Limiter
-	handler http.Handler // made by the first call
+	handler http.Handler // created by the first call
 }
 
 func newFake(t *testing.T) *fakeCluster {
@@ -65,7 +65,7 @@ func newFake(t *testing.T) *fakeCluster {
 
 func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
 
-// Ahead does nothing: it changes no answer.
+// Ahead does nothing: it changes no result.
 func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...cluster.Right) {}
 
 func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, error) {
@@ -83,7 +83,7 @@ func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, r
 	return nil
 }
 
-// RequireOne lets the caller do everything with what is the caller's own.
+// RequireOne allows everything with the caller's own object.
 func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
 	if f.own != "" && ref.Name == f.own {
 		return nil
@@ -139,12 +139,12 @@ func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, st
 	return f.open, nil
 }
 
-// refuses tells what is denied, of all kinds or of one.
+// refuses reports whether the verb is denied, for all kinds or for this one.
 func (f *fakeCluster) refuses(verb string, k catalog.Kind, ns string) bool {
 	return slices.Contains(f.denied, verb+" "+ns) || slices.Contains(f.denied, verb+" "+ns+" "+k.Plural)
 }
 
-// possible fails the test for names that would become another path at the API server.
+// possible fails the test for names that would result in another path at the API server.
 func (f *fakeCluster) possible(k catalog.Kind, ns, name string) {
 	if k.Namespaced && strings.ContainsAny(ns+name, "./%\x00 ") || name == "" {
 		f.t.Errorf("Kubernetes is asked for %s %q in %q", k.Plural, name, ns)
@@ -183,7 +183,7 @@ func (f *fakeCluster) Checks(context.Context, auth.Identity, *unstructured.Unstr
 	return f.checks, nil
 }
 
-// feed tells of the changes that a test makes.
+// feed publishes the changes that a test makes.
 type feed struct {
 	ready   chan struct{}
 	mu      sync.Mutex
@@ -236,7 +236,7 @@ func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.R
 	return f.edit(ctx, id, ref, etag, "patch", with, dry)
 }
 
-// edit keeps what was sent; the answer is the object of the next generation.
+// edit records the request's content and returns the object in the next generation.
 func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref cluster.Ref, etag, verb string, sent map[string]any, dry bool) (cluster.Result, error) {
 	live, err := f.Get(ctx, id, ref)
 	if err == nil && etag != "" && cluster.ETag(live) != etag {
@@ -262,7 +262,7 @@ func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref
 	return cluster.Result{Warnings: []string{`"archive" is still bound`}}, nil
 }
 
-// anybody takes every token.
+// anybody accepts every token.
 type anybody struct{}
 
 func (anybody) IssuesTokens(context.Context, string) (bool, error) { return true, nil }

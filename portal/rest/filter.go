@@ -30,6 +30,6 @@ func (f Filter) read(ctx context.Context, v view) (listing.Filter, error) {
 	if !selector.Empty() {
 		out.Labels = selector
 	}
-	out.Phase, _ = phase.Parse(f.Status) // huma has checked that it is one
+	out.Phase, _ = phase.Parse(f.Status) // huma has validated it
 	return out, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// followLog answers with the log as a stream.
+// followLog responds with the log as a stream.
 func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQuery) (*logsOutput, error) {
 	id := caller(ctx)
 	allowed := func(ctx context.Context) error { return a.cluster.MayReadLogs(ctx, id, ref.Namespace) }
@@ -23,7 +23,7 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 	}
 	return &logsOutput{Body: func(hc huma.Context) { //nolint:contextcheck // huma brings the context of the request
 		ctx, cancel := context.WithCancel(hc.Context())
-		defer cancel() // ends what reads the log
+		defer cancel() // ends the reading of the log
 		changed := cluster.Concerning(ctx, a.cluster.Follow(ctx), func(c cluster.Change) bool {
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
@@ -33,7 +33,7 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 	}}, nil
 }
 
-// noLogYet reports whether err means that the log will come, and the note to show until then.
+// noLogYet reports whether err means that there is no log yet, and the note to show until then.
 func noLogYet(err error) (note string, wait bool) {
 	if !apierrors.IsBadRequest(err) {
 		return "", false
@@ -41,15 +41,15 @@ func noLogYet(err error) (note string, wait bool) {
 	return "there is no log yet: " + err.Error(), true
 }
 
-// followedLog is a log on its way into a stream.
+// followedLog is the state of one stream of a log.
 type followedLog struct {
 	api     *API
 	tail    *podlogs.Tail
 	reading bool
-	waiting string // what the client was told last
+	waiting string // last note that was sent
 }
 
-// render returns what came since the last message, without waiting for more. ctx is that of the stream.
+// render returns the lines since the last message, without waiting for more. ctx is the stream's.
 func (f *followedLog) render(ctx context.Context) ([]sse.Part, error) {
 	if !f.reading {
 		f.reading = true
@@ -70,11 +70,11 @@ func (f *followedLog) render(ctx context.Context) ([]sse.Part, error) {
 	return append(out, told("end", f.api.endOf(ctx, end))), sse.ErrFinished
 }
 
-// logEnd says why nothing more comes.
+// logEnd is the reason why the log ended.
 type logEnd struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Problem is what the answer would have been, had it not begun already.
+	// Problem is the error that would have been the response if the stream had not begun.
 	Problem *huma.ErrorModel `json:"problem,omitempty"`
 }
 

@@ -140,8 +140,8 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 	return out, a.addOffers(ctx, out, kinds, may, in.Namespace)
 }
 
-// addOffers adds the AWS accounts that requests in the namespace can name, and what they begin with, for a caller who
-// may create one of the kinds there.
+// addOffers adds the AWS accounts that requests in the namespace can use, and their defaults, for a caller who can
+// create one of the kinds there.
 func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.Catalog, may map[string][]string, namespace string) error {
 	i := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return slices.Contains(may[k.Plural], "create") })
 	if i < 0 {

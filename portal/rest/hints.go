@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// tried returns the answer to a dry run: what the cluster would store, and among the warnings why that could not become
-// Ready as things are.
+// tried returns the response to a dry run: the object that would be stored, with warnings that say why it could not
+// become Ready at present.
 func (a *API) tried(ctx context.Context, ref cluster.Ref, got cluster.Result) (*writeOutput, error) {
 	finder := holdup.Finder{Cluster: a.cluster, ID: caller(ctx), Kind: ref.Kind, Namespace: ref.Namespace, Team: "namespace " + ref.Namespace}
 	why, err := finder.Find(ctx, got.Object)
@@ -28,7 +28,7 @@ func (a *API) tried(ctx context.Context, ref cluster.Ref, got cluster.Result) (*
 	return written(got, 0, true), nil
 }
 
-// withHostname adds why the hostname cannot be had.
+// withHostname adds why the hostname is not available.
 func (a *API) withHostname(ctx context.Context, ref cluster.Ref, got cluster.Result, why []string) ([]string, error) {
 	text := func(field string) string { return catalog.TextAt(got.Object, "spec", field) }
 	answer, err := a.cluster.CheckHostname(ctx, caller(ctx), ref.Namespace, availability.Query{

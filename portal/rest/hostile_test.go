@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestAnswersAreNoPages: whatever objects say, a browser must not take an answer for a page.
+// TestAnswersAreNoPages: whatever objects contain, a browser must not render a response as a page.
 func TestAnswersAreNoPages(t *testing.T) {
 	const script = `<script>steal()</script>`
 	f := newFake(t)

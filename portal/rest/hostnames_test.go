@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// CheckHostname answers what the test prepared, and notes what was asked.
+// CheckHostname returns what the test prepared, and records the query.
 func (f *fakeCluster) CheckHostname(_ context.Context, _ auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
 	f.possible(f.kinds[0], namespace, "x")
 	f.checked = append(f.checked, q)

@@ -24,7 +24,7 @@ type login struct {
 	Audiences []string `json:"audiences" doc:"Of which a token must have one."`
 }
 
-// registerLogin adds what tools need to know before they have a token.
+// registerLogin adds the operation that tools call before they have a token.
 func (a *API) registerLogin(api huma.API, cli func(context.Context) auth.CLI) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{general},

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// PodReader reads what runs for an application, for a caller, after checking access.
+// PodReader reads an application's Pods and logs for a caller, after checking access.
 type PodReader interface {
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
 	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error)
@@ -81,12 +81,12 @@ func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOu
 		hc.SetHeader("Cache-Control", "no-store, no-transform")
 		hc.SetStatus(http.StatusOK)
 		for _, line := range lines {
-			_, _ = io.WriteString(hc.BodyWriter(), line+"\n") // the reader has gone
+			_, _ = io.WriteString(hc.BodyWriter(), line+"\n") // the client has gone
 		}
 	}}, nil
 }
 
-// logQuery finds the Pod and the container; the error is a problem.
+// logQuery returns the query for the Pod and the container; the error is a problem document.
 func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (cluster.LogQuery, error) {
 	none := cluster.LogQuery{}
 	if err := a.possible(ctx, "get", ref); err != nil {

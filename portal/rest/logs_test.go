@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// running is what the fake knows of Pods.
+// running is the fake's state of Pods.
 type running struct {
 	pods    []*corev1.Pod
 	noPods  error
@@ -119,7 +119,7 @@ func TestLogsAreFollowed(t *testing.T) {
 	if want := (cluster.LogQuery{Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true, App: activity.ObjectOf(f.objects[0])}); f.asked != want {
 		t.Errorf("asked for %+v", f.asked)
 	}
-	f.noLog = apierrors.NewNotFound(corev1.Resource("pods"), "p") // since it was looked for
+	f.noLog = apierrors.NewNotFound(corev1.Resource("pods"), "p") // deleted since the lookup
 	_, _, next = f.stream(t, "/namespaces/payments/webapps/shop/logs?follow=true")
 	if event := next(); !strings.HasPrefix(event, `end {"reason":"refused"`) || !strings.Contains(event, `"problem":{"title":"Not Found","status":404`) {
 		t.Errorf("a refusal is told as %s", event)

@@ -12,14 +12,14 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// What operations can be answered with beside success, and 500.
+// The error statuses of operations, in addition to 500.
 var (
-	// always are those of every request with a token: huma reads the query, and a token can lack a username.
+	// always are those of every request with a token: huma validates the query, and a token can lack a username.
 	always = []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
 	readErrors = with(always, http.StatusNotFound)
-	// bodyErrors are those of what is sent.
+	// bodyErrors are those of requests with a body.
 	bodyErrors   = with(readErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	createErrors = with(bodyErrors, http.StatusConflict)
 	editErrors   = with(createErrors, http.StatusPreconditionFailed, http.StatusPreconditionRequired)
@@ -35,13 +35,13 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 		return nil, err
 	}
 	text, err := json.Marshal(doc)
-	for _, k := range kinds { // the API server validates objects, not these: 2 MB that nothing would read
+	for _, k := range kinds { // drop the schemas, 2 MB: the API server validates objects
 		doc.Components.Schemas.Map()[k.Name] = &huma.Schema{}
 	}
 	return text, err
 }
 
-// complete returns the OpenAPI document with the CRDs' schemas under the names that the operations refer to.
+// complete returns the OpenAPI document with the CRDs' schemas under the names to which the operations refer.
 func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	schemas := api.OpenAPI().Components.Schemas.Map()
 	for _, k := range kinds {
@@ -122,7 +122,7 @@ func patchBody() *huma.RequestBody {
 	}
 }
 
-// withStream adds that the answer can be a stream of server-sent events of these names.
+// withStream adds a stream of server-sent events with these names to the responses.
 func withStream(responses map[string]*huma.Response, events ...any) map[string]*huma.Response {
 	responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{
 		Type: huma.TypeObject, Description: "Each event. Comments between them keep the connection open.", Required: []string{"event", "data"},

@@ -7,12 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Match is the version that a change is meant for.
+// Match is the version to which a change applies.
 type Match struct {
 	IfMatch string `header:"If-Match" doc:"ETag of the version that was read, or * for any version."`
 }
 
-// etag returns the version that the cluster compares, "" for any version.
+// etag returns the ETag that the cluster compares, "" for any version.
 func (m Match) etag() string {
 	if m.IfMatch == "*" {
 		return ""
@@ -20,7 +20,7 @@ func (m Match) etag() string {
 	return m.IfMatch
 }
 
-// required refuses a change that names no version: it could undo what somebody else did.
+// required refuses a change without a version, because it could undo another user's change.
 func (m Match) required(ctx context.Context) error {
 	if m.IfMatch != "" {
 		return nil
@@ -30,13 +30,13 @@ func (m Match) required(ctx context.Context) error {
 		&huma.ErrorDetail{Location: "header.If-Match", Message: "is required"})
 }
 
-// PutMatch is Match, or that there must be nothing yet.
+// PutMatch is Match, or the condition that the object does not exist yet.
 type PutMatch struct {
 	Match
 	IfNoneMatch string `header:"If-None-Match" doc:"*: create the object, and only if there is none of its name."`
 }
 
-// creates reports whether the object is to be made. The error is a problem: neither header, or both.
+// creates reports whether the object must be created. The error is a problem document: neither header is set, or both.
 func (m PutMatch) creates(ctx context.Context) (bool, error) {
 	const at = "header.If-None-Match"
 	switch {

@@ -18,19 +18,19 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// problem returns a problem document; its instance names the request, as the log does.
+// problem returns a problem document; its instance is the request's ID, as in the log.
 func problem(ctx context.Context, status int, detail string, errs ...*huma.ErrorDetail) *huma.ErrorModel {
 	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs, Instance: instance(ctx)}
 }
 
-// huma has one function for the problems that it writes itself, for all APIs of a process.
+// huma has one process-wide function for the problem documents that it writes itself.
 func init() { huma.NewErrorWithContext = refusal }
 
-// unreadable is how huma tells of a body that broke off, or whose chunks are malformed.
+// unreadable is huma's message for a truncated body or malformed chunks.
 const unreadable = "cannot read request body"
 
-// refusal completes the problems that huma writes itself. A body that cannot be read is the sender's mistake; huma
-// answers 500.
+// refusal completes the problem documents that huma writes itself. An unreadable body is the client's mistake, for
+// which huma responds 500.
 func refusal(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	if message == unreadable {
 		status, message = http.StatusBadRequest, "the body cannot be read to its end: "+errors.Join(errs...).Error()+"; send it again, whole"
@@ -51,7 +51,7 @@ func instance(ctx context.Context) string {
 	return ""
 }
 
-// WriteProblem answers with a problem document; detail is for the caller.
+// WriteProblem writes a problem document as the response; detail is for the caller.
 func WriteProblem(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	writeProblem(w, r, status, detail)
 }
@@ -59,7 +59,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, status int, detail str
 func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail string, errs ...*huma.ErrorDetail) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail, errs...)) // the reader has gone
+	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail, errs...)) // the client has gone
 }
 
 // asProblem returns the problem document in an error of fail.
@@ -69,7 +69,7 @@ func asProblem(ctx context.Context, err error) *huma.ErrorModel {
 	return p
 }
 
-// answer writes the problem document of err, for handlers that write their answers themselves.
+// answer writes the problem document of err, for handlers that write their own responses.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
 	err = a.fail(r.Context(), err)
 	if headers, ok := errors.AsType[huma.HeadersError](err); ok {
@@ -78,23 +78,23 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(r.Context(), err)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the reader has gone
+	_ = json.NewEncoder(w).Encode(p) // the client has gone
 }
 
-// asJSON returns a function that answers with v as JSON.
+// asJSON returns a function that writes v as JSON.
 func asJSON(v any) func(huma.Context) {
 	return func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
 		ctx.SetStatus(http.StatusOK)
-		_ = huma.DefaultJSONFormat.Marshal(ctx.BodyWriter(), v) // the reader has gone
+		_ = huma.DefaultJSONFormat.Marshal(ctx.BodyWriter(), v) // the client has gone
 	}
 }
 
-// retryAfter is in how many seconds to try again when Kubernetes does not say.
+// retryAfter is the number of seconds in Retry-After if Kubernetes sends none.
 const retryAfter = 2
 
-// fail turns an error into what the caller may know of it. Whatever is not known here is logged and answered with an
-// opaque 500.
+// fail translates an error into a problem document that contains only what the caller can know. Unknown errors are
+// logged and become an opaque 500.
 func (a *API) fail(ctx context.Context, err error) error {
 	cluster.NoteDenied(ctx, err)
 	var forbidden *cluster.ForbiddenError
@@ -126,7 +126,7 @@ func (a *API) fail(ctx context.Context, err error) error {
 	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
 }
 
-// fromOperator hands on what the operator told the caller.
+// fromOperator returns the operator's error for the caller.
 func fromOperator(ctx context.Context, e *cluster.PersonError) error {
 	p := problem(ctx, e.Status, e.Detail)
 	switch e.Status {
@@ -135,23 +135,23 @@ func fromOperator(ctx context.Context, e *cluster.PersonError) error {
 	case http.StatusServiceUnavailable:
 		return later(p, retryAfter)
 	case http.StatusTooManyRequests:
-		return later(p, 1) // its limits are of one second
+		return later(p, 1) // its rate limits are per second
 	}
 	return p
 }
 
-// later returns the problem with the seconds after which the caller may come back: a header that every 429 and 503 has.
+// later adds Retry-After to the problem document: every 429 and 503 has it.
 func later(p huma.StatusError, seconds int) error {
 	return huma.ErrorWithHeaders(p, http.Header{"Retry-After": {strconv.Itoa(seconds)}})
 }
 
-// unavailable asks the caller to come back, after the seconds that the API server names or else a moment.
+// unavailable returns a 503 with the API server's Retry-After, or the default.
 func (a *API) unavailable(ctx context.Context, err error, seconds int) error {
 	a.log.ErrorContext(ctx, "Kubernetes does not answer", "error", err, "requestID", auth.RequestID(ctx))
 	return later(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"), max(seconds, retryAfter))
 }
 
-// fromStatus hands on the API server's answer to the caller's own request: its message is about the caller's object.
+// fromStatus returns the API server's error for the caller's own request: its message is about the caller's object.
 func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error {
 	if fields := catalog.FromStatus(err); len(fields) > 0 {
 		return invalid(ctx, fields)
@@ -176,7 +176,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
 }
 
-// invalid returns a 422 problem with the place of each error.
+// invalid returns a 422 problem document with the location of each error.
 func invalid(ctx context.Context, fields catalog.FieldErrors) error {
 	details := make([]*huma.ErrorDetail, 0, len(fields))
 	for _, f := range fields {
@@ -192,7 +192,7 @@ func invalid(ctx context.Context, fields catalog.FieldErrors) error {
 	return problem(ctx, http.StatusUnprocessableEntity, "the request is not valid: "+summary(fields), details...)
 }
 
-// summary returns the first complaint, so that the detail alone is of use.
+// summary returns the first error, so that the detail alone is useful.
 func summary(fields catalog.FieldErrors) string {
 	if fields[0].Field == "" {
 		return fields[0].Message

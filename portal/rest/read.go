@@ -18,19 +18,19 @@ type listInput struct {
 	ListQuery
 }
 
-// ListQuery asks for a part of a list, or for all of it and what changes.
+// ListQuery selects a page of a list, or all of it and its changes.
 type ListQuery struct {
 	BatchQuery
 	Watch
 }
 
-// ObjectPath names one object of a namespaced kind.
+// ObjectPath identifies an object of a namespaced kind.
 type ObjectPath struct {
 	Namespace string `path:"namespace" doc:"Namespace of the team."`
 	ObjectName
 }
 
-// ObjectName names one object of a kind that belongs to no namespace.
+// ObjectName identifies an object of a cluster-scoped kind.
 type ObjectName struct {
 	Name string `path:"name" doc:"Name of the object."`
 }
@@ -45,13 +45,13 @@ type namedInput struct {
 	GetOptions
 }
 
-// GetOptions ask for one object, and what changes of it.
+// GetOptions select one object, and optionally its changes.
 type GetOptions struct {
 	CacheControl string `header:"Cache-Control" doc:"no-cache: the object as Kubernetes has it now. Without it the answer may be some moments old, even after a write of one's own."`
 	Watch
 }
 
-// fresh reports whether the caller wants no cache.
+// fresh reports whether the caller wants to bypass the cache.
 func (o GetOptions) fresh() bool {
 	return slices.ContainsFunc(strings.Split(o.CacheControl, ","), func(directive string) bool {
 		return strings.EqualFold(strings.TrimSpace(directive), "no-cache")
@@ -138,7 +138,7 @@ func (a *API) list(ctx context.Context, k catalog.Kind, namespace string, in Lis
 	return a.lists(ctx, view{kinds: catalog.Catalog{k}, namespace: namespace}, in)
 }
 
-// lists answers with what matches in a view, once or for as long as the caller listens.
+// lists responds with the matching objects of a view, once or as a stream.
 func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) {
 	var err error
 	if v.filter, err = in.read(ctx, v); err != nil {

@@ -106,7 +106,7 @@ func TestProblemsNameTheRequest(t *testing.T) {
 	}
 }
 
-// onlyKinds is enough of a cluster for the document.
+// onlyKinds implements as much of Cluster as the document needs.
 type onlyKinds struct {
 	Cluster
 	kinds catalog.Catalog

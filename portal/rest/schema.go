@@ -12,7 +12,7 @@ import (
 // objectMeta is the name of the schema of metadata.
 const objectMeta = "ObjectMeta"
 
-// What Kubernetes takes as names: of namespaces, and of objects of our kinds.
+// Kubernetes' patterns of names: of namespaces, and of objects of our kinds.
 const (
 	labelPattern     = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 	subdomainPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
@@ -20,18 +20,18 @@ const (
 	maxSubdomain     = 253
 )
 
-// orNothing returns the pattern for a value that may also be empty, which means the same as leaving it out.
+// orNothing returns the pattern for a value that can also be empty, which is the same as leaving it out.
 func orNothing(pattern string) string { return "^(" + strings.Trim(pattern, "^$") + ")?$" }
 
-// complement says in the schema of a CRD what every API server knows besides: what metadata holds, that there is one
-// version and one kind, that a status is not for users to write, and that fields that are not named are refused.
+// complement adds to the schema of a CRD what the API server enforces beyond it: the fields of metadata, the single
+// apiVersion and kind, that users do not write status, and that unknown fields are refused.
 func complement(schema map[string]any, k catalog.Kind) {
 	properties, _ := schema["properties"].(map[string]any)
 	properties["metadata"] = map[string]any{"$ref": "#/components/schemas/" + objectMeta}
 	for name, only := range map[string]string{"apiVersion": k.Resource.GroupVersion().String(), "kind": k.Name} {
 		if p, ok := properties[name].(map[string]any); ok {
 			p["enum"] = []any{only}
-			delete(p, "description") // of Kubernetes, for all kinds
+			delete(p, "description") // Kubernetes' text, the same for all kinds
 		}
 	}
 	if status, ok := properties["status"].(map[string]any); ok {
@@ -40,8 +40,8 @@ func complement(schema map[string]any, k catalog.Kind) {
 	closeObjects(schema)
 }
 
-// closeObjects adds that there are no other properties than those named. What stands below allOf, anyOf, oneOf and not
-// names no properties of its own: the API server's rules for CRDs forbid it.
+// closeObjects sets additionalProperties to false. Schemas below allOf, anyOf, oneOf and not are skipped, because a CRD
+// declares no properties there.
 func closeObjects(schema map[string]any) {
 	properties, named := schema["properties"].(map[string]any)
 	_, open := schema["additionalProperties"]
@@ -86,10 +86,10 @@ func metaSchema() *huma.Schema {
 	}
 }
 
-// describeProblems says of problem documents what this API always sends.
+// describeProblems marks the fields of problem documents that this API always sends.
 func describeProblems(s *huma.Schema) {
 	s.Required = []string{"title", "status", "detail", "instance"}
-	delete(s.Properties, "type") // always about:blank, which RFC 9457 lets one leave out
+	delete(s.Properties, "type") // always about:blank, which RFC 9457 lets a server omit
 	s.Properties["instance"].Description = "Names the request, as the portal's log does, and X-Request-Id."
 	s.Properties["instance"].Examples = []any{"urn:portico:request:3f2a5c1be0d94d6f"}
 	s.Properties["status"].Examples = []any{http.StatusUnprocessableEntity}
@@ -97,7 +97,7 @@ func describeProblems(s *huma.Schema) {
 	s.Properties["detail"].Examples = []any{"the request is not valid: spec.versioning: choose one of: Enabled, Suspended"}
 }
 
-// succeeds replaces the headers of a good answer by those that it has: huma shows them with one status only.
+// succeeds replaces the headers of a successful response: huma adds them to one status only.
 func succeeds(op *huma.Operation, status int, r *huma.Response) {
 	text := func(description string, always bool) *huma.Param {
 		return &huma.Param{Description: description, Required: always, Schema: &huma.Schema{Type: huma.TypeString}}

@@ -20,7 +20,7 @@ type secretsInput struct {
 	Namespace string `path:"namespace" doc:"Namespace of the team."`
 }
 
-// SecretPath names a Secret.
+// SecretPath identifies a Secret.
 type SecretPath struct {
 	Namespace string `path:"namespace" doc:"Namespace of the team."`
 	Name      string `path:"name" doc:"Name of the Secret."`
@@ -70,7 +70,7 @@ type secretUse struct {
 const secretWords = "It runs with the caller's own rights to `secretvalues.portico.dev` in Kubernetes, which the operator asks for, and touches only Secrets of type Opaque with the label " +
 	operatorapi.LabelSecretValues + "=" + operatorapi.SecretValues + ". It is for people: tokens of ServiceAccounts are refused."
 
-// secretErrors are the operator's; it may be switched off (501).
+// secretErrors are the operator's statuses; 501 if it does not handle Secrets.
 var (
 	secretErrors       = with(always, http.StatusNotFound, http.StatusConflict, http.StatusNotImplemented)
 	secretChangeErrors = with(secretErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
@@ -163,7 +163,8 @@ func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretO
 	return &secretOutput{Body: secretOf(was)}, nil
 }
 
-// nameable refuses what would be another path at the operator, with the answer to those without the right.
+// nameable refuses a name that would result in another path at the operator, with the same response as for a missing
+// right.
 func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 	if !isNamespace(in.Namespace) {
 		return a.fail(ctx, &cluster.ForbiddenError{Verb: verb, Resource: operatorapi.ValuesResource, Namespace: in.Namespace})
@@ -175,7 +176,7 @@ func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 	return nil
 }
 
-// changeOf reads a change. why says what is wrong with the body, never what is in it.
+// changeOf parses a change. why is what is wrong with the body, and never contains any of its content.
 func changeOf(body []byte) (change operatorapi.SecretChange, why string) {
 	var said map[string]map[string]*string
 	if json.Unmarshal(body, &said) != nil {
@@ -215,7 +216,7 @@ func addValue(change *operatorapi.SecretChange, part, key string, value *string)
 	return ""
 }
 
-// short keeps a key that somebody made up to a length that can be read.
+// short shortens an arbitrary key for an error message.
 func short(key string) string {
 	if len(key) > 80 {
 		return key[:80] + "…"
@@ -247,7 +248,7 @@ type password struct {
 	Database string `json:"database,omitempty"`
 	Type     string `json:"type,omitempty" doc:"Of the binding, such as postgresql."`
 	Access   string `json:"access,omitempty" doc:"What the caller's own user may do in the database: Read or ReadWrite. Absent where the password is the object's."`
-	// ExpiresAt belongs to Access.
+	// ExpiresAt is set together with Access.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the caller's own user is dropped."`
 }
 
@@ -256,7 +257,7 @@ type revealInput struct {
 	Master bool `query:"master" doc:"Of a database: show the master password, and not that of a user of the caller's own. It is for owners."`
 }
 
-// registerReveal adds how the password of a kind with connection details is shown.
+// registerReveal adds the operation that shows the password of a kind with connection details.
 func (a *API) registerReveal(api huma.API, k catalog.Kind) {
 	if !k.Tells("binding") {
 		return

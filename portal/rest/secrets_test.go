@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// agent is an operator that does what people ask, or refuses it.
+// agent is an operator that executes users' requests, or refuses them.
 type agent struct {
 	says    *cluster.PersonError
 	change  operatorapi.SecretChange

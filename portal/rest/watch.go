@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// Watch asks for a stream.
+// Watch is the query parameter that requests a stream.
 type Watch struct {
 	Watch bool `query:"watch" doc:"Answer with a stream of server-sent events: what is there, then what changes."`
 }
@@ -34,7 +34,7 @@ const watchWords = "With watch=true the answer is a stream (text/event-stream) t
 	"longer matches the filters) or forbidden (it may no longer be seen). Changes within 300 ms are sent together. Comments keep the " +
 	"connection open. After a break, connect again: there is a new snapshot."
 
-// wholly refuses parameters that ask for a part of what a stream tells.
+// wholly refuses parameters that would select a page of a stream.
 func (q ListQuery) wholly(ctx context.Context) error {
 	if q.Cursor == "" {
 		return nil
@@ -43,16 +43,16 @@ func (q ListQuery) wholly(ctx context.Context) error {
 		&huma.ErrorDetail{Location: "query.cursor", Message: "cannot be given with watch"})
 }
 
-// view is what a list or a stream tells of.
+// view is the content of a list or a stream.
 type view struct {
 	kinds     catalog.Catalog
-	namespace string // "" is every one, or none for kinds without
+	namespace string // "": all, or none for cluster-scoped kinds
 	name      string // of the only object, "" for all
 	filter    listing.Filter
-	order     listing.Compare // of what is sent first; nil where there is one object
+	order     listing.Compare // of the first events; nil for a single object
 }
 
-// String names the view, without its filters.
+// String returns the view without its filters.
 func (v view) String() string {
 	return strings.Join(append(plurals(v.kinds), v.namespace, v.name), "/")
 }
@@ -60,7 +60,7 @@ func (v view) String() string {
 // single reports whether the view is of one object.
 func (v view) single() bool { return v.name != "" }
 
-// concerns reports whether the change can be seen in the view.
+// concerns reports whether the change can affect the view.
 func (v view) concerns(c cluster.Change) bool {
 	if c.Events || c.Pods || v.namespace != "" && c.Namespace != v.namespace || v.single() && c.Name != v.name {
 		return false
@@ -69,7 +69,7 @@ func (v view) concerns(c cluster.Change) bool {
 	return ours
 }
 
-// in finds the view's objects of the kinds in namespace, whether they match or not.
+// in returns the view's objects of the kinds in namespace, whether they match or not.
 func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace string) (listing.Found, error) {
 	if !v.single() {
 		return listing.Read(ctx, a.cluster, caller(ctx), kinds, namespace)
@@ -85,8 +85,8 @@ func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace s
 	return found, err
 }
 
-// seen returns the kinds of the view that the caller can see, and the refusal if there are none. Of a view across
-// namespaces it checks no namespaced kind: each reading does.
+// seen returns the kinds of the view that the caller can see, and a *ForbiddenError if there are none. For a view
+// across namespaces it does not check namespaced kinds: each read does.
 func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	verb := "list"
 	if v.single() {
@@ -113,11 +113,11 @@ func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	return seen, nil
 }
 
-// errOtherKinds ends a stream whose caller can see other kinds than when it began: the next one begins with all of
+// errOtherKinds ends a stream when the kinds that the caller can see have changed: the next stream begins with all of
 // them.
 var errOtherKinds = errors.New("the caller can see other kinds than before")
 
-// watch answers with the view as a stream.
+// watch responds with the view as a stream.
 func (a *API) watch(v view) func(huma.Context) {
 	return func(hc huma.Context) {
 		ctx, cancel := context.WithCancel(hc.Context())
@@ -127,7 +127,7 @@ func (a *API) watch(v view) func(huma.Context) {
 	}
 }
 
-// stream serves the source, and answers for it if nothing can be sent.
+// stream serves the source, and responds with an error if the stream cannot begin.
 func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 	r, w := humachi.Unwrap(hc)
 	w.Header().Del("ETag")
@@ -149,5 +149,5 @@ func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 	a.answer(w, r, err)
 }
 
-// streamRetry is after how many seconds a stream may have ended.
+// streamRetry is the Retry-After, in seconds, of a refused stream.
 const streamRetry = 10

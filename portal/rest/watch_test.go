@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// startWatching returns a stream over the buckets of payments that match, after its snapshot.
+// startWatching returns a stream over the matching buckets of payments, after its snapshot.
 func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watching {
 	t.Helper()
 	var err error
@@ -31,7 +31,7 @@ func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watchin
 	return w
 }
 
-// tellings writes events in short: "changed logs", "deleted logs gone".
+// tellings returns a short form of events: "changed logs", "deleted logs gone".
 func tellings(t *testing.T, parts []sse.Part) string {
 	t.Helper()
 	var out []string
@@ -86,7 +86,7 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 				v = view{kinds: f.kinds.Requestable()}
 			}
 			w := startWatching(t, f, c.filter, v)
-			for i := range f.objects { // what comes from the cache is another object each time
+			for i := range f.objects { // the cache returns a new object each time
 				f.objects[i] = f.objects[i].DeepCopy()
 			}
 			c.change(f)
@@ -131,7 +131,7 @@ func TestStreamsEndWithTheRight(t *testing.T) {
 	}
 }
 
-// stream opens a stream; what it yields are its lines of events and data.
+// stream opens a stream; next returns its lines of events and data.
 func (f *fakeCluster) stream(t *testing.T, path string) (status int, contentType string, next func() string) {
 	t.Helper()
 	srv := httptest.NewServer(f.serve())
@@ -175,7 +175,7 @@ func TestListsAndObjectsCanBeWatched(t *testing.T) {
 	f := several(t)
 	_, _, next := f.stream(t, buckets+"/logs?watch=true")
 	next()
-	f.feed.mu.Lock() // the stream reads only after a change is told
+	f.feed.mu.Lock() // the stream reads only after a change
 	f.objects = slices.Clone(f.objects[1:])
 	f.feed.mu.Unlock()
 	f.feed.tell(false, cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})

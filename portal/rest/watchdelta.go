@@ -9,30 +9,30 @@ import (
 	"github.com/portico-platform/portico/portal/listing"
 )
 
-// gone tells that an object left the view.
+// gone is the event that an object left the view.
 type gone struct {
 	sent
 	Reason string `json:"reason"`
 }
 
-// Why an object left the view.
+// Reasons why an object left the view.
 const (
 	reasonGone      = "gone"
 	reasonUnmatched = "unmatched"
 	reasonForbidden = "forbidden"
 )
 
-// compare finds what is another one by now among the kinds in namespace.
+// compare finds what has changed among the kinds in namespace.
 func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace string) error {
 	found, err := w.api.in(ctx, w.view, kinds, namespace)
 	whole := namespace == w.view.namespace && len(kinds) == len(w.view.kinds)
-	if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden && !whole { // of one place among others
+	if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden && !whole { // one of several places
 		found, err = listing.Found{Forbidden: kinds}, nil
 	}
 	if err != nil {
 		return err
 	}
-	stands := make(map[string]bool, len(found.Items)) // by key; whether it matches
+	stands := make(map[string]bool, len(found.Items)) // by key: whether it matches
 	for _, l := range found.Items {
 		s := sentOf(l)
 		if stands[s.key()] = w.view.filter.Matches(l); stands[s.key()] {
@@ -50,7 +50,7 @@ func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace
 	return nil
 }
 
-// leave tells that an object left the view, in which it may still be without matching.
+// leave adds the event that an object left the view, which may still exist without matching.
 func (w *watching) leave(ctx context.Context, s sent, there bool, why func(context.Context, sent) (string, error)) error {
 	reason := reasonUnmatched
 	if !there {
@@ -64,10 +64,10 @@ func (w *watching) leave(ctx context.Context, s sent, there bool, why func(conte
 	return nil
 }
 
-// absent says why an object is not among those found: it is no more, or the caller may not see it any more. What is
-// found across namespaces leaves those out that the caller may not see.
+// absent returns why an object is not among those found: it was deleted, or the caller can no longer see it. Results
+// across namespaces leave out objects that the caller cannot see.
 func (w *watching) absent(found listing.Found) func(context.Context, sent) (string, error) {
-	known := map[string]bool{} // by kind and namespace; whether it may be seen
+	known := map[string]bool{} // by kind and namespace: whether the caller can see it
 	return func(ctx context.Context, s sent) (string, error) {
 		if _, forbidden := found.Forbidden.ByName(s.Kind); forbidden {
 			return reasonForbidden, nil
@@ -88,13 +88,13 @@ func (w *watching) absent(found listing.Found) func(context.Context, sent) (stri
 	}
 }
 
-// tell tells of one object that matches, if the client has another version or none.
+// tell adds an event for a matching object, if the client has another version or none.
 func (w *watching) tell(s sent, l listing.Item) {
 	before, had := w.sent[s.key()]
 	if before == s {
 		return
 	}
-	if had && before.UID != s.UID { // a namesake
+	if had && before.UID != s.UID { // another object of the same name
 		w.waiting = append(w.waiting, telling{"deleted", gone{before, reasonGone}})
 	}
 	w.sent[s.key()] = s

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// sent is what the client has of an object.
+// sent is the client's version of an object.
 type sent struct {
 	UID       string `json:"uid"`
 	Kind      string `json:"kind"`
@@ -35,7 +35,7 @@ func (s sent) in(kinds catalog.Catalog, namespace string) bool {
 	return ok && (namespace == "" || namespace == s.Namespace)
 }
 
-// telling is an event that is to be sent: data becomes JSON by then, for there may be thousands.
+// telling is a pending event. Its data is encoded only when it is sent, since there may be thousands.
 type telling struct {
 	event string
 	data  any
@@ -48,7 +48,7 @@ type snapshotPart struct {
 	Forbidden []string `json:"forbidden,omitempty"`
 }
 
-// watching is one stream on its way.
+// watching is the state of one stream.
 type watching struct {
 	api     *API
 	view    view
@@ -58,19 +58,19 @@ type watching struct {
 	seen      []string // kinds that the caller can see
 	forbidden []string // the others
 	sent      map[string]sent
-	waiting   []telling // what is known, in order, and not sent yet
-	beginning bool      // what waits is the snapshot
+	waiting   []telling // pending events, in order
+	beginning bool      // the pending events are the snapshot
 }
 
 func newWatching(a *API, v view, changes cluster.Feed) *watching {
 	return &watching{api: a, view: v, changes: changes, sent: map[string]sent{}}
 }
 
-// perMessage is how many objects one message carries at most.
+// perMessage is the maximum number of objects in one message.
 const perMessage = 200
 
-// render returns the next message: at first the snapshot, then the changes, perMessage objects at most. It looks for
-// changes only when all that it knows has been sent, because they come after it.
+// render returns the next message, with perMessage objects at most: first the snapshot, then the changes. It looks for
+// changes only when nothing is pending, so that they come in order.
 func (w *watching) render(ctx context.Context) ([]sse.Part, error) {
 	if len(w.waiting) == 0 {
 		if err := w.look(ctx); err != nil {
@@ -87,7 +87,7 @@ func (w *watching) render(ctx context.Context) ([]sse.Part, error) {
 			out = append(out, told(t.event, t.data))
 		}
 	}
-	clear(now) // the array behind it may live on, and must not keep the objects
+	clear(now) // the array may be kept, and must not keep the objects alive
 	if len(w.waiting) > 0 {
 		return out, sse.ErrMore
 	}
@@ -106,7 +106,7 @@ func (w *watching) snapshot(now []telling) sse.Part {
 	return told("snapshot", part)
 }
 
-// look finds what is to be told.
+// look adds the pending events.
 func (w *watching) look(ctx context.Context) error {
 	changes, lost := w.changes.Take()
 	if !w.begun {
@@ -149,7 +149,7 @@ func (w *watching) begin(ctx context.Context) error {
 	return nil
 }
 
-// allowed returns nil as long as the caller can see the same kinds as at the start.
+// allowed returns nil while the kinds that the caller can see are the same as at the start.
 func (w *watching) allowed(ctx context.Context) error {
 	seen, err := w.view.seen(ctx, w.api)
 	if err == nil && !slices.Equal(plurals(seen), w.seen) {
@@ -162,7 +162,7 @@ func (w *watching) allowed(ctx context.Context) error {
 func told(name string, v any) sse.Part {
 	b, err := json.Marshal(v)
 	if err != nil {
-		b = []byte("{}") // objects came as JSON
+		b = []byte("{}") // does not happen: objects were JSON
 	}
 	return sse.Part{Event: name, Text: string(b)}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// TestSnapshotsComeInMessagesOfTheirOwn: what changes while a large snapshot is on its way is told after it, once.
+// TestSnapshotsComeInMessagesOfTheirOwn: changes during a large snapshot are sent after it, once.
 func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	f := newFake(t)
 	for i := range 2*perMessage + 1 {
@@ -42,7 +42,7 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 		for _, o := range got.Items {
 			names = append(names, o.GetName())
 		}
-		if i == 0 { // one that was told of changes, one that was not is deleted, and one is made
+		if i == 0 { // one sent object changes, one that was not sent is deleted, and one is created
 			f.objects[0] = f.objects[0].DeepCopy()
 			f.objects[0].SetResourceVersion("9")
 			f.objects = append(f.objects[:2*perMessage:2*perMessage], bucket(t, "payments", "new", ""))
@@ -61,7 +61,7 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestManyChangesComeInMessagesOfTheirOwn as a snapshot does.
+// TestManyChangesComeInMessagesOfTheirOwn, like a snapshot.
 func TestManyChangesComeInMessagesOfTheirOwn(t *testing.T) {
 	f := newFake(t)
 	w := startWatching(t, f, Filter{}, view{kinds: catalog.Catalog{kind(t, f, "s3buckets")}, namespace: "payments"})
@@ -93,7 +93,7 @@ func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
 	if err := s.allowed(t.Context()); err != nil {
 		t.Errorf("the stream ends: %v", err)
 	}
-	for _, now := range [][]string{nil, {"list payments sqsqueues", "list payments s3buckets"}} { // more than before, and less
+	for _, now := range [][]string{nil, {"list payments sqsqueues", "list payments s3buckets"}} { // more, and fewer
 		if f.denied = now; s.allowed(t.Context()) == nil {
 			t.Errorf("goes on when %v is denied", now)
 		}

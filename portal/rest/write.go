@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// DryRun asks what would happen.
+// DryRun is the query parameter of a dry run.
 type DryRun struct {
 	DryRun string `query:"dryRun" enum:"All" doc:"All: check, admit and default, but change nothing."`
 }
@@ -29,7 +29,7 @@ type createInput struct {
 	CreateOptions
 }
 
-// CreateOptions are what is sent to make an object.
+// CreateOptions are the input of creating an object.
 type CreateOptions struct {
 	DryRun
 	RawBody []byte `contentType:"application/json"`
@@ -53,7 +53,7 @@ type deleteNamedInput struct {
 	DeleteOptions
 }
 
-// DeleteOptions are what is sent to delete an object.
+// DeleteOptions are the input of deleting an object.
 type DeleteOptions struct {
 	Match
 	DryRun
@@ -73,7 +73,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	create := huma.Operation{
 		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
-		SkipValidateBody: true, // the API server validates, and says more
+		SkipValidateBody: true, // the API server validates, and its errors say more
 		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: createErrors,
 	}
 	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object while its finalizers run")
@@ -100,7 +100,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	api.OpenAPI().Paths[base].Post.RequestBody = requestBody(k) // huma describes a raw body as a string
 }
 
-// wantType answers 415 to any other content type. None at all passes.
+// wantType responds 415 to any other content type. A missing one is accepted.
 func wantType(wanted string) func(ctx huma.Context, next func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		kind, _, err := mime.ParseMediaType(cmp.Or(ctx.Header("Content-Type"), wanted))
@@ -118,7 +118,7 @@ func wantType(wanted string) func(ctx huma.Context, next func(huma.Context)) {
 
 func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in CreateOptions) (*writeOutput, error) {
 	id := caller(ctx)
-	// Before the body is looked at: without the right, nobody learns more than that.
+	// Checked before the body is read: a caller without the right learns nothing else.
 	if err := a.allowed(ctx, "create", ref(k, namespace, "")); err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -137,7 +137,7 @@ func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in C
 	return a.created(ctx, made, ref(k, namespace, made.Object.GetName()), in.dry())
 }
 
-// created returns the answer to a request that created an object.
+// created returns the response to a request that created an object.
 func (a *API) created(ctx context.Context, made cluster.Result, ref cluster.Ref, dry bool) (*writeOutput, error) {
 	if dry {
 		return a.tried(ctx, ref, made)
@@ -148,7 +148,7 @@ func (a *API) created(ctx context.Context, made cluster.Result, ref cluster.Ref,
 	return out, nil
 }
 
-// changed returns the answer to a request that changed an object.
+// changed returns the response to a request that changed an object.
 func (a *API) changed(ctx context.Context, got cluster.Result, ref cluster.Ref, dry bool) (*writeOutput, error) {
 	if dry {
 		return a.tried(ctx, ref, got)
@@ -156,7 +156,7 @@ func (a *API) changed(ctx context.Context, got cluster.Result, ref cluster.Ref, 
 	return written(got, http.StatusOK, dry), nil
 }
 
-// written returns the answer to a write. A dry run gets no ETag: what it shows is no stored version.
+// written returns the response to a write. A dry run gets no ETag, since its result is no stored version.
 func written(got cluster.Result, status int, dry bool) *writeOutput {
 	out := &writeOutput{Status: http.StatusOK, Body: got.Object.Object, Warning: warnings(got)}
 	if !dry {
@@ -165,7 +165,7 @@ func written(got cluster.Result, status int, dry bool) *writeOutput {
 	return out
 }
 
-// warnings returns what Kubernetes warns of as Warning headers (RFC 7234).
+// warnings returns Kubernetes' warnings as Warning headers (RFC 7234).
 func warnings(of cluster.Result) []string {
 	var out []string
 	for _, w := range of.Warnings {
@@ -174,7 +174,7 @@ func warnings(of cluster.Result) []string {
 	return out
 }
 
-// elsewhere complains about an object that names another namespace than the URL.
+// elsewhere returns the error for an object whose namespace is not the one in the URL.
 func elsewhere(obj *unstructured.Unstructured, namespace string) catalog.FieldErrors {
 	ns := obj.GetNamespace()
 	switch {
@@ -186,7 +186,7 @@ func elsewhere(obj *unstructured.Unstructured, namespace string) catalog.FieldEr
 	return catalog.FieldErrors{{Field: "metadata.namespace", Value: ns, Message: "is not the namespace of the URL, " + namespace}}
 }
 
-// delete looks for the right to delete first, so that a viewer hears what is missing.
+// delete checks the right to delete first, so that a viewer learns which right is missing.
 func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*deleteOutput, error) {
 	id := caller(ctx)
 	if err := a.possible(ctx, "delete", ref); err != nil {

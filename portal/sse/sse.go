@@ -19,54 +19,53 @@ import (
 )
 
 const (
-	// settle is how long changes are collected before one message tells of them all.
+	// settle is how long changes are collected into one message.
 	settle = 300 * time.Millisecond
 	// heartbeat keeps proxies from closing a quiet connection.
 	heartbeat = 15 * time.Second
-	// recheck is how often session and access are checked while nothing changes.
+	// recheck is the interval of checks of session and access while nothing changes.
 	recheck = 5 * time.Second
 	// writeTimeout ends a stream whose client has stopped reading.
 	writeTimeout = 20 * time.Second
 )
 
-// ErrFinished from Render ends the stream for good, after the parts given have been sent: the page has nothing more
-// to wait for.
+// ErrFinished from Render ends the stream permanently, after its parts have been sent: there will be no further
+// changes.
 var ErrFinished = errors.New("nothing more will change")
 
-// ErrMore from Render says that there is more than the parts given: they are sent, and then Render is called again,
-// without waiting for a change. What is too large for one message comes so in several, each with its own time to be
-// read.
+// ErrMore from Render says that there are more parts: these are sent, and then Render is called again, without waiting
+// for a change. Content that is too large for one message is so split into several, each with its own write timeout.
 var ErrMore = errors.New("there is more")
 
 // Part is one piece of a page, replaced on its own.
 type Part struct {
-	Target string // id of the element that HTML replaces
+	Target string // ID of the element that HTML replaces
 	HTML   []byte
-	// Shape and Rows, if set, save sending the whole part: as long as the shape is what it was, only the rows that
-	// differ are sent, each a part in itself. The shape must tell of all that is not in a row, and of their order.
+	// Shape and Rows, if set, avoid sending the whole part: while the shape is unchanged, only changed rows are sent,
+	// each as its own part. The shape must contain everything outside the rows, and their order.
 	Shape string
 	Rows  []Part
-	// Event, if set, is sent each time, to the page's script: Text as it is, which is no markup. There is no Target
-	// then.
+	// Event, if set, is an event for the page's script, with Text as its plain data. It is sent each time, and Target
+	// is unused.
 	Event string
 	Text  string
 }
 
-// Source is what one page shows.
+// Source is the content of one page.
 type Source struct {
-	// Changed receives when the page may be out of date. Spurious signals cost a rendering and send nothing.
+	// Changed receives when the page may be outdated. Spurious signals cost a rendering and send nothing.
 	Changed <-chan struct{}
-	// Render makes the parts as the caller can see them now. Any error but ErrFinished and ErrMore ends the stream: the
-	// browser connects again and is told why by the status.
+	// Render returns the parts that the caller can see now. Any error except ErrFinished and ErrMore ends the stream:
+	// the browser reconnects, and the status of that response says why.
 	Render func(context.Context) ([]Part, error)
-	// Alive is nil as long as the caller's session lasts.
+	// Alive returns nil while the caller's session is valid.
 	Alive func(context.Context) error
-	// Allowed is nil as long as the caller can see the page; it reads nothing.
+	// Allowed returns nil while the caller can see the page; it reads nothing.
 	Allowed func(context.Context) error
 }
 
-// Serve streams the source until the client goes, the session ends or access is lost. Its first rendering decides the
-// status: an error before anything was sent is returned, to be answered like that of any page.
+// Serve streams the source until the client disconnects, the session ends or access is lost. The first rendering
+// decides the status: an error before anything was sent is returned, to be handled like that of any page.
 func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 	parts, err := s.render(r.Context())
 	finished, more := errors.Is(err, ErrFinished), errors.Is(err, ErrMore)
@@ -84,7 +83,7 @@ func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 	return nil
 }
 
-// render checks the session first: nothing may be read for one that has ended.
+// render checks the session first: nothing must be read for one that has ended.
 func (s Source) render(ctx context.Context) (parts []Part, err error) {
 	aside(func() {
 		if err = s.Alive(ctx); err == nil {
@@ -94,14 +93,14 @@ func (s Source) render(ctx context.Context) (parts []Part, err error) {
 	return parts, err
 }
 
-// holds reports whether the caller may go on seeing the page.
+// holds reports whether the caller can still see the page.
 func (s Source) holds(ctx context.Context) (ok bool) {
 	aside(func() { ok = s.Alive(ctx) == nil && s.Allowed(ctx) == nil })
 	return ok
 }
 
-// aside runs f on a goroutine of its own and waits for it: the stack that f needs goes when it returns. An open stream
-// would keep it, 20 kB and more. A panic is the caller's, with the stack that it came from.
+// aside runs f on its own goroutine and waits for it, so that f's stack, 20 kB and more, is freed when it returns: an
+// open stream would keep it. A panic is raised again in the caller, with the original stack.
 func aside(f func()) {
 	panicked := make(chan any, 1)
 	go func() {
@@ -119,17 +118,17 @@ func aside(f func()) {
 	}
 }
 
-// digest stands for what was sent: hundreds of streams would hold as many pages.
+// digest is a hash of what was sent: keeping the pages of hundreds of streams would take too much memory.
 type digest [sha256.Size]byte
 
 // stream is one open connection.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	sent    map[string]digest // of what the client has: HTML or shape, by target
+	sent    map[string]digest // by target: the client's HTML or shape
 }
 
-// open begins the answer. A connection of HTTP/1.1 ends with its stream: another one may lead to a replica that lasts.
+// open begins the response. An HTTP/1.1 connection is closed with its stream: a new one may reach another replica.
 func (st *stream) open(protocol int) {
 	h := st.w.Header()
 	if protocol == 1 {
@@ -141,8 +140,7 @@ func (st *stream) open(protocol int) {
 	st.w.WriteHeader(http.StatusOK)
 }
 
-// follow sends what changes until something ends the stream. Errors need no words: the browser connects again, and
-// the answer to that says why.
+// follow sends changes until the stream ends. Errors are not sent: the browser reconnects, and that response says why.
 func (st *stream) follow(ctx context.Context, s Source, more bool) {
 	beat := time.NewTicker(heartbeat)
 	check := time.NewTicker(recheck)
@@ -155,7 +153,7 @@ func (st *stream) follow(ctx context.Context, s Source, more bool) {
 		if more {
 			changed, next = nil, atOnce
 			select {
-			case <-check.C: // before more is sent
+			case <-check.C: // before anything else is sent
 				if !s.holds(ctx) {
 					return
 				}
@@ -179,8 +177,8 @@ func (st *stream) follow(ctx context.Context, s Source, more bool) {
 	}
 }
 
-// refresh sends what differs from what the client has, and reports whether there is more to send at once; not open ends
-// the stream.
+// refresh sends the parts that differ from the client's, and reports whether there is more to send at once; open is
+// false when the stream must end.
 func (st *stream) refresh(ctx context.Context, s Source) (open, more bool) {
 	parts, err := s.render(ctx)
 	finished, more := errors.Is(err, ErrFinished), errors.Is(err, ErrMore)
@@ -193,7 +191,7 @@ func (st *stream) refresh(ctx context.Context, s Source) (open, more bool) {
 	return !finished, more
 }
 
-// send tells of the parts that the client does not have in this form.
+// send sends the parts that the client does not have.
 func (st *stream) send(parts []Part) error {
 	var out, b bytes.Buffer
 	for _, p := range parts {
@@ -209,7 +207,7 @@ func (st *stream) send(parts []Part) error {
 	return st.write(out.Bytes())
 }
 
-// add puts into b what the client lacks of p.
+// add writes to b the changes of p for the client.
 func (st *stream) add(b *bytes.Buffer, p Part) {
 	if p.Shape == "" {
 		if st.differs(p.Target, p.HTML) {
@@ -231,7 +229,7 @@ func (st *stream) add(b *bytes.Buffer, p Part) {
 	}
 }
 
-// differs notes what the client will have, and reports whether it has something else now.
+// differs records the client's new content, and reports whether it has changed.
 func (st *stream) differs(target string, content []byte) bool {
 	old, ok := st.sent[target]
 	now := digest(sha256.Sum256(content))
@@ -239,7 +237,7 @@ func (st *stream) differs(target string, content []byte) bool {
 	return !ok || old != now
 }
 
-// finish asks the browser not to connect again.
+// finish tells the browser not to reconnect.
 func (st *stream) finish(finished bool) error {
 	if !finished {
 		return nil
@@ -247,7 +245,7 @@ func (st *stream) finish(finished bool) error {
 	return st.write(message("finished", ""))
 }
 
-// newlines are all that end a line in a stream: a lone carriage return too.
+// newlines are all line ends of a stream: a single carriage return too.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // message returns one server-sent event; every line of data gets its own field.
@@ -274,7 +272,7 @@ func (st *stream) write(b []byte) error {
 	return st.control.Flush()
 }
 
-// pause waits; false means that ctx ended first.
+// pause waits; it returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// MaxStreams is how many streams one user may have open at a time in one replica: a stream is a visible tab.
+// MaxStreams bounds the open streams of one user in one replica: a stream is a visible tab.
 const MaxStreams = 20
 
-// TooManyError says that the user has as many streams open as one may. Its text is for the user.
+// TooManyError reports that the user has too many open streams. Its text is for the user.
 type TooManyError struct{ Open int }
 
 func (e *TooManyError) Error() string {

@@ -20,7 +20,7 @@ const (
 	StepNeedsYou   = "needs you"
 )
 
-// Step is one part of the way of an object to Ready, told by one of its conditions.
+// Step is one step of an object towards Ready, with the state of one of its conditions.
 type Step struct {
 	Condition
 

@@ -110,8 +110,8 @@ func docs(tag string) string {
 	return ""
 }
 
-// TestPeopleReadPlainEnglish finds phrases that users do not understand at once. What is still to be replaced is allowed by a list
-// that only gets shorter.
+// TestPeopleReadPlainEnglish finds phrases that users do not understand at once. What is still to be replaced is
+// allowed by a list that only gets shorter.
 func TestPeopleReadPlainEnglish(t *testing.T) {
 	found := map[place]int{}
 	why := map[place]string{}
@@ -149,7 +149,8 @@ func (r phrase) count(at place, text string, found map[place]int, why map[place]
 	why[at] = fmt.Sprintf("write %s:\n\t%s", r.instead, strings.Join(where, "\n\t"))
 }
 
-// compareWithAllowed fails for words that the list does not have, and for those that it still has although they are gone.
+// compareWithAllowed fails for words that the list does not have, and for those that it still has although they are
+// gone.
 func compareWithAllowed(t *testing.T, found map[place]int, why map[place]string) {
 	t.Helper()
 	allowed := readAllowed(t)

@@ -10,11 +10,13 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// PlainHTTPHeader makes a call to Proxy.Workload or Proxy.Outside count as one without TLS, if it is set. All others
-// count as calls with TLS: the proxy stands for AWS's HTTPS endpoints, which tests and `make run` reach without it.
+// PlainHTTPHeader, if set, makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other calls
+// count as calls with TLS: the proxy stands in for AWS's HTTPS endpoints, which tests and `make run` reach without
+// it.
 const PlainHTTPHeader = "X-Portico-Plain-Http"
 
-// transport returns what conditions ask of how the call came in, if it did: the agent of Pods makes some of its own.
+// transport returns the values of condition keys about the connection. It returns none for the calls of the Pod
+// Identity Agent, which did not come in over one.
 func (x *exchange) transport() facts {
 	f := facts{}.with("aws:PrincipalIsAWSService", "false").with("aws:ViaAWSService",
 		"false").with("aws:SecureTransport", "true")
@@ -33,7 +35,7 @@ func (x *exchange) transport() facts {
 	return f
 }
 
-// account returns whose resource the call is about: the caller's, unless it names another one.
+// account returns the account that owns the resource of the call: the caller's, unless the call names another one.
 func (x *exchange) account() string { return cmp.Or(x.owner, x.call.Account) }
 
 // foreign reports whether the call names a queue or topic of another account.
@@ -70,7 +72,7 @@ func (x *exchange) identity() string {
 	return x.caller.arn
 }
 
-// policyFor returns the policy of the resource of a need, and who the caller is to it.
+// policyFor returns the policy of the resource of a need, and the caller as that policy sees it.
 func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iam.ResourcePolicy, iam.Caller, error) {
 	who := iam.Caller{Names: identities(x.caller, partition(x.call.Region), x.call.Account), Root: x.caller == nil}
 	id := splitARN(n.resource)
@@ -104,8 +106,8 @@ func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iam.Resou
 	return on, who, nil
 }
 
-// isRootsOwn reports whether the root user of the bucket's account may do it whatever the policy says:
-// "PutBucketPolicy" of S3's reference, so that nobody is locked out for good.
+// isRootsOwn reports whether the root user of the bucket's account may do it regardless of the policy, so that an
+// account cannot lock itself out of its bucket: "PutBucketPolicy" of S3's reference.
 func (n *need) isRootsOwn(who iam.Caller) bool {
 	switch n.action {
 	case "s3:GetBucketPolicy", "s3:PutBucketPolicy", "s3:DeleteBucketPolicy":

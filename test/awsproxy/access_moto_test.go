@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// use is a call that an application makes with a resource of a kind, and the access that lets it; none, if no access
+// use is a call that an application makes to a resource of a kind, and the access that allows it; "" if no access
 // does.
 type use struct {
 	name, kind string
@@ -26,7 +26,7 @@ type use struct {
 	do         func(ctx context.Context, c clients, resource string) error
 }
 
-// clients are those of one application.
+// clients are the AWS clients of one application.
 type clients struct {
 	s3  *s3.Client
 	sqs *sqs.Client
@@ -125,7 +125,7 @@ var ofTopics = []use{
 	}},
 }
 
-// resources makes one of each kind, and returns by what calls go and the ARN.
+// resources creates one resource of each kind, and returns the identifiers that calls use, and the ARNs.
 func (e *eksWorld) resources(t *testing.T) (calls, arns map[string]string) {
 	t.Helper()
 	outside := config(e.outside, e.key, ireland)
@@ -146,9 +146,9 @@ func (e *eksWorld) resources(t *testing.T) (calls, arns map[string]string) {
 		}
 }
 
-// TestAnAccessAllowsWhatItSaysAndNothingElse has an application for each access of each kind, whose role may do
-// everything and whose association has the policy of that access: it tries every call, with what it is bound to and
-// with another one.
+// TestAnAccessAllowsWhatItSaysAndNothingElse has an application for each access of each kind. Its role allows
+// everything and its association has the policy of that access. It tries every call, on the resource that it is bound
+// to and on another one.
 func TestAnAccessAllowsWhatItSaysAndNothingElse(t *testing.T) {
 	e := newApplications(t)
 	theirs, _ := e.resources(t)
@@ -158,7 +158,7 @@ func TestAnAccessAllowsWhatItSaysAndNothingElse(t *testing.T) {
 			ours, arns := e.resources(t)
 			policy, err := access.Policy([]access.Grant{{Kind: kind, Access: level, ARN: arns[kind], Region: ireland, Account: e.account}})
 			must(t, err)
-			if policy == "" { // nobody reads from a topic
+			if policy == "" { // no access allows reading from a topic
 				continue
 			}
 			name := strings.ToLower(kind + "-" + string(level) + "-x")
@@ -187,7 +187,7 @@ func TestAnAccessAllowsWhatItSaysAndNothingElse(t *testing.T) {
 	t.Logf("%d calls were allowed, and %d refused", allowed, refused)
 }
 
-// isRefusal reports whether AWS let nobody in.
+// isRefusal reports whether the error is a denial of access.
 func isRefusal(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "AccessDenied") || strings.Contains(err.Error(), "AuthorizationError"))
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The defaults of what tests may set, and what ACM has fixed.
+// The defaults of the settings that tests can change, and the limits of ACM.
 const (
 	defaultACMRecordDelay = 200 * time.Millisecond
 	defaultACMIssueDelay  = 300 * time.Millisecond
@@ -19,14 +19,14 @@ const (
 	acmValidationLife     = 72 * time.Hour
 )
 
-// acmService issues a certificate when, and only when, the records that validate
-// its names are in public zones; knows which load balancers use it, and keeps it
-// as long as one does; and takes a token for the same request only.
+// acmService issues a certificate when, and only when, the records that validate its names are in public zones. It
+// knows which load balancers use a certificate and refuses to delete one that is in use, and it accepts an
+// idempotency token for the same request only.
 type acmService struct {
 	upstream *upstream
 	dns      *route53Service
 	balancer *elbService
-	locks    locks // by account and region: shared by who attaches, exclusive for who deletes
+	locks    locks // by account and region: shared for attaching a certificate, exclusive for deleting one
 	now      func() time.Time
 
 	mu          sync.Mutex
@@ -42,13 +42,13 @@ type tokenUse struct {
 	expires time.Time
 }
 
-// certificate is what moto does not know of one that ACM issues.
+// certificate is the state of an ACM-issued certificate that moto does not hold.
 type certificate struct {
 	account   string
 	domains   []string // the first is the certificate's name
 	method    string   // DNS or EMAIL
 	requested time.Time
-	validated time.Time // when all records were there for the first time
+	validated time.Time // when all records were first present
 
 	status, reason string // forced by a test
 	renewal        string
@@ -122,7 +122,7 @@ func (s *acmService) stage(c *certificate) string {
 	return "ISSUED"
 }
 
-// status asks of a certificate; "" means that there is none in the account and region.
+// status returns the status of a certificate; "" if there is none in the account and region.
 func (s *acmService) status(ctx context.Context, account, region, arn string) (string, error) {
 	is, err := s.ask(ctx, account, region, arn)
 	if err != nil || is == nil {
@@ -141,7 +141,7 @@ func (s *acmService) status(ctx context.Context, account, region, arn string) (s
 	return s.stage(c), nil
 }
 
-// ask describes a certificate as moto has it; nil if there is none.
+// ask returns moto's description of a certificate; nil if there is none.
 func (s *acmService) ask(ctx context.Context, account, region, arn string) (map[string]any, error) {
 	body, err := json.Marshal(map[string]string{"CertificateArn": arn})
 	if err != nil {
@@ -161,8 +161,8 @@ func (s *acmService) ask(ctx context.Context, account, region, arn string) (map[
 	return got.Certificate, nil
 }
 
-// certificate returns what the proxy knows of a certificate beyond moto, or nil
-// for one that was imported or belongs to a private authority.
+// certificate returns the proxy's own state of a certificate, or nil for one that was imported or issued by a private
+// authority.
 func (s *acmService) certificate(account string, is map[string]any) *certificate {
 	arn, _ := is["CertificateArn"].(string)
 	if is["Type"] != "AMAZON_ISSUED" {
@@ -171,7 +171,7 @@ func (s *acmService) certificate(account string, is map[string]any) *certificate
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.entry(arn)
-	if c.account == "" { // requested past this proxy
+	if c.account == "" { // requested directly from moto
 		created, _ := is["CreatedAt"].(float64)
 		name, _ := is["DomainName"].(string)
 		c.account, c.method, c.requested, c.domains = account, "DNS", time.Unix(int64(created), 0), []string{name}
@@ -185,7 +185,7 @@ func (s *acmService) certificate(account string, is map[string]any) *certificate
 	return c
 }
 
-// entry returns what is kept of a certificate, from now on; s.mu must be held.
+// entry returns the state of a certificate, and creates it if there is none. The caller holds s.mu.
 func (s *acmService) entry(arn string) *certificate {
 	if s.known[arn] == nil {
 		s.known[arn] = &certificate{}

@@ -21,7 +21,7 @@ func (w *world) acm(key, region string) *acm.Client {
 	return acm.NewFromConfig(config(w.operator, key, region))
 }
 
-// timed returns an unhurried world, and by how much its clock is ahead.
+// timed returns a world without added latency, and the offset of its clock.
 func timed(t *testing.T) (w *world, later *time.Duration) {
 	t.Helper()
 	later = new(time.Duration)
@@ -209,7 +209,7 @@ func TestACertificateIsIssuedOnceItsRecordsArePublic(t *testing.T) {
 	if got := described(t, c, arn); got.Status != types.CertificateStatusPendingValidation {
 		t.Errorf("at once: %s", got.Status)
 	}
-	*later += time.Minute // from when the record came, though nobody asked since
+	*later += time.Minute // counted from the record's creation, although nothing described the certificate since
 	got := described(t, c, arn)
 	if got.Status != types.CertificateStatusIssued || got.IssuedAt == nil || !got.NotAfter.After(*got.NotBefore) || got.DomainValidationOptions[1].ValidationStatus != types.DomainStatusSuccess {
 		t.Errorf("validated: %+v", got)

@@ -71,7 +71,7 @@ func (s *acmService) list(ctx context.Context, x *exchange, next forward) (*repl
 	return r, r.setJSON(page)
 }
 
-// jsonPage reads which page is asked for.
+// jsonPage reads the page size and the start of the requested page.
 func (x *exchange) jsonPage(most int) (limit, start int, ok bool) {
 	limit = most
 	switch n := x.json["MaxItems"].(type) {
@@ -110,7 +110,7 @@ func summary(is map[string]any) map[string]any {
 	return out
 }
 
-// complete makes moto's descriptions those of ACM.
+// complete turns moto's descriptions into ACM's.
 func (s *acmService) complete(ctx context.Context, x *exchange, all ...map[string]any) error {
 	used, err := s.balancer.usage(ctx, x.call.Account, x.call.Region)
 	if err != nil {
@@ -135,8 +135,7 @@ func (s *acmService) complete(ctx context.Context, x *exchange, all ...map[strin
 	return nil
 }
 
-// overwrite puts the facts in the place of moto's, and takes out what there is of
-// issued certificates only.
+// overwrite replaces moto's fields with the facts, and removes the fields that only issued certificates have.
 func (s *acmService) overwrite(is map[string]any, c *certificate, inUse bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +147,7 @@ func (s *acmService) overwrite(is map[string]any, c *certificate, inUse bool) {
 	maps.Copy(is, s.facts(c, inUse))
 }
 
-// facts returns the fields that moto fills otherwise, or not at all. The caller
-// holds s.mu.
+// facts returns the fields that moto fills differently, or not at all. The caller holds s.mu.
 func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	status := s.stage(c)
 	issued := status == "ISSUED" || status == "EXPIRED"
@@ -175,7 +173,7 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	return out
 }
 
-// lifeOf returns from when to when an issued certificate lives: from the day it is issued, or up to what a test says.
+// lifeOf returns the validity of an issued certificate: from the day of issue, or up to the time that a test has set.
 // The caller holds s.mu.
 func (s *acmService) lifeOf(c *certificate) (notBefore, notAfter float64) {
 	if !c.notAfter.IsZero() {

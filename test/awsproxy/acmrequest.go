@@ -36,7 +36,7 @@ func (s *acmService) request(ctx context.Context, x *exchange, next forward) (*r
 		body, err := json.Marshal(map[string]string{"CertificateArn": before})
 		return &reply{status: http.StatusOK, body: body, header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}}, err
 	}
-	delete(x.json, "IdempotencyToken") // moto takes it whatever the domain is
+	delete(x.json, "IdempotencyToken") // moto applies the token regardless of the domain
 	if x.body, err = json.Marshal(x.json); err != nil {
 		return nil, err
 	}
@@ -54,12 +54,12 @@ func (s *acmService) request(ctx context.Context, x *exchange, next forward) (*r
 	s.known[made.CertificateArn] = c
 	s.tokens[use] = tokenUse{arn: made.CertificateArn, expires: s.now().Add(acmTokenLife)}
 	s.mu.Unlock()
-	_ = s.validate(ctx, c) // it is requested; whoever describes it asks again
+	_ = s.validate(ctx, c) // the request succeeded; describing the certificate validates again
 	return r, nil
 }
 
-// requestedBefore returns the ARN that the same request with the same token
-// got, or "" if that was too long ago or the certificate is gone.
+// requestedBefore returns the ARN that the same request with the same token returned, or "" if that was too long ago
+// or the certificate is deleted.
 func (s *acmService) requestedBefore(ctx context.Context, x *exchange, token, use string) (arn string, err error) {
 	s.mu.Lock()
 	before, ok := s.tokens[use]
@@ -74,8 +74,7 @@ func (s *acmService) requestedBefore(ctx context.Context, x *exchange, token, us
 	return before.arn, nil
 }
 
-// requestedDomains returns the names of the certificate, each once, the domain
-// name first.
+// requestedDomains returns the names of the certificate without duplicates, the domain name first.
 func requestedDomains(x *exchange) []string {
 	name, _ := x.json["DomainName"].(string)
 	domains := []string{strings.ToLower(name)}

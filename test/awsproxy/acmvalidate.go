@@ -21,8 +21,8 @@ func validationRecord(account, domain string) (name, value string) {
 	return "_" + text[:32] + "." + base + ".", "_" + text[32:] + "." + string(letters) + ".acm-validations.aws."
 }
 
-// validate notes which of the certificates, if pending, have all their records
-// in public zones now. What is validated stays so.
+// validate records which of the pending certificates have all their records in public zones now. A validated
+// certificate stays validated.
 func (s *acmService) validate(ctx context.Context, certificates ...*certificate) error {
 	s.mu.Lock()
 	pending := slices.DeleteFunc(slices.Clone(certificates), func(c *certificate) bool {
@@ -50,8 +50,8 @@ func (s *acmService) validate(ctx context.Context, certificates ...*certificate)
 	return nil
 }
 
-// recordsChanged validates at once what waits for one of the names. What cannot
-// be asked now is asked again when the certificate is described.
+// recordsChanged validates at once the certificates that wait for one of the names. If moto fails, the next
+// description validates again.
 func (s *acmService) recordsChanged(ctx context.Context, names []string) {
 	var concerned []*certificate
 	s.mu.Lock()
@@ -67,8 +67,7 @@ func (s *acmService) recordsChanged(ctx context.Context, names []string) {
 	_ = s.validate(ctx, concerned...)
 }
 
-// publicDNS answers as the world's resolvers would, of the zones that there were
-// when it was made.
+// publicDNS answers as public resolvers would, from the zones that existed when it was created.
 type publicDNS struct {
 	service *route53Service
 	zones   []publicZone
@@ -103,7 +102,7 @@ func (d *publicDNS) hasAll(ctx context.Context, c *certificate) (bool, error) {
 	return true, nil
 }
 
-// has reports whether a zone that the name lies in has the CNAME.
+// has reports whether a zone that contains the name has the CNAME.
 func (d *publicDNS) has(ctx context.Context, name, value string) (bool, error) {
 	for _, zone := range d.zones {
 		if !within(name, zone.name) {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// signedFor is how long AWS accepts a signature, unless a presigned URL says so.
+// signedFor is how long AWS accepts a signature, unless a presigned URL specifies its expiry.
 const signedFor = 15 * time.Minute
 
 const amzTime = "20060102T150405Z"
 
-// scope is what a SigV4 credential says of a call.
+// scope holds what a SigV4 credential says about a call.
 type scope struct {
 	key, region, service string
-	token                bool // a session token came along
+	token                bool // the request has a session token
 	signed               time.Time
 	valid                time.Duration
 }
@@ -46,7 +46,7 @@ func readScope(r *http.Request) scope {
 	tail := parts[len(parts)-4:]
 	s.key = strings.Join(parts[:len(parts)-4], "/")
 	s.region, s.service = tail[1], tail[2]
-	s.signed, _ = time.Parse(amzTime, date) // unreadable counts as long ago
+	s.signed, _ = time.Parse(amzTime, date) // an unreadable date counts as expired
 	return s
 }
 
@@ -78,5 +78,5 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 	return nil
 }
 
-// unsigned are the calls, all to STS, that bring proof of another kind.
+// unsigned are the calls, all to STS, that carry another kind of proof than a signature.
 var unsigned = map[string]bool{"AssumeRoleWithWebIdentity": true, "AssumeRoleWithSAML": true}

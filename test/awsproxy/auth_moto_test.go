@@ -44,7 +44,7 @@ func TestStaticKeysLiveInTheirAccounts(t *testing.T) {
 			t.Errorf("%s is of account %s, want %s", key, got, want)
 		}
 	}
-	// The queue of one is not there for the other.
+	// The queue of one account does not exist for the other.
 	name := unique(t)
 	_, err := w.sqs(keyOne, "eu-west-1").CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
 	must(t, err)
@@ -64,7 +64,7 @@ func TestAssumedRoleBelongsToItsAccount(t *testing.T) {
 		t.Errorf("journal %+v", calls)
 	}
 
-	c.SessionToken = "" // the key alone is worth nothing
+	c.SessionToken = "" // the key is invalid without the token
 	_, err := sts.NewFromConfig(configWith(w.operator, c, "eu-west-1")).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 	wantCode(t, err, "InvalidClientTokenId")
 }
@@ -88,7 +88,7 @@ func TestAssumedRoleExpires(t *testing.T) {
 	wantCode(t, err, "ExpiredToken")
 }
 
-// refusals returns what each protocol's SDK reports of a call with the key.
+// refusals returns the error of each protocol's SDK for a call with the key.
 func refusals(t *testing.T, w *world, key string) map[string]error {
 	t.Helper()
 	_, onS3 := w.s3(key, "eu-west-1").ListBuckets(t.Context(), &s3.ListBucketsInput{})

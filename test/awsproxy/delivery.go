@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// delivery is a message's way from a topic or bucket to a queue or topic, by ARNs.
+// delivery is a permission to deliver messages from a topic or bucket to a queue or topic, by ARNs.
 type delivery struct{ from, to string }
 
 // The proxy sends its decisions to test/moto/server.py in these headers. Clients cannot set them.
@@ -22,7 +22,8 @@ const (
 	endpointHeader = "X-Portico-Endpoint"
 )
 
-// setPrivateHeaders tells moto whose resource the call is about, whose the call is, and what it may deliver meanwhile.
+// setPrivateHeaders passes to moto the account that owns the resource, the caller's account, and the deliveries that
+// are allowed during the call.
 func (x *exchange) setPrivateHeaders(h http.Header) {
 	for _, name := range []string{accountHeader, deliverHeader, callerHeader, endpointHeader, PlainHTTPHeader} {
 		h.Del(name)
@@ -40,18 +41,19 @@ func (x *exchange) setPrivateHeaders(h http.Header) {
 	}
 }
 
-// sender is a service that sends for one of its resources.
+// sender is a service that sends on behalf of one of its resources.
 type sender struct {
-	service string // its principal
+	service string // the service's principal
 	arn     string // of the topic, bucket or rule
-	account string // whose that is
+	account string // owner of the ARN
 }
 
 func topicSender(arn string) sender { return sender{"sns.amazonaws.com", arn, splitARN(arn).account} }
 
-// admits reports whether a queue or topic takes what a service sends: it must be there, its policy must let the service
-// send for the resource, and if it is encrypted with a key of KMS, the policy of the key must let the service use it.
-// The sender gets no error if not: "Fanout to Amazon SQS queues" of SNS's guide, "Amazon SNS message delivery status".
+// admits reports whether a queue or topic accepts what a service sends: it must exist, its policy must allow the
+// service to send for the resource, and if it is encrypted with a KMS key, the key's policy must allow the service to
+// use the key. If not, the sender gets no error: "Fanout to Amazon SQS queues" of SNS's guide, "Amazon SNS message
+// delivery status".
 func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 	if err := p.upstream.obeys(ctx); err != nil {
 		return false, err
@@ -85,8 +87,8 @@ func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 	return p.keyAdmits(ctx, s, id, attributes["KmsMasterKeyId"], known.with("kms:EncryptionContext:"+usage, to))
 }
 
-// knownOf returns what conditions ask of a call by a service. It has no aws:PrincipalArn: that is of principals of
-// accounts.
+// knownOf returns the values of condition keys for a call by a service. There is no aws:PrincipalArn: only principals
+// of accounts have it.
 func (p *Proxy) knownOf(s sender, to arnOf) facts {
 	return facts{}.with("aws:SourceArn", s.arn).with("aws:SourceAccount", s.account).with("aws:PrincipalIsAWSService",
 		"true").
@@ -99,8 +101,8 @@ func (p *Proxy) knownOf(s sender, to arnOf) facts {
 
 func (f facts) values(key string) []string { return f[key] }
 
-// keyAdmits reports whether a key lets the service encrypt: "Configure KMS permissions for AWS services" of SQS's
-// guide. The keys that AWS manages, such as alias/aws/sqs, let in none, and nobody can change that.
+// keyAdmits reports whether a key allows the service to encrypt: "Configure KMS permissions for AWS services" of
+// SQS's guide. Keys that AWS manages, such as alias/aws/sqs, allow no service, and nobody can change that.
 func (p *Proxy) keyAdmits(ctx context.Context, s sender, of arnOf, key string, known facts) (bool, error) {
 	at := arnOf{partition: of.partition, service: "kms", region: of.region, account: of.account}
 	if id := splitARN(key); id.account != "" {
@@ -123,10 +125,10 @@ func (p *Proxy) keyAdmits(ctx context.Context, s sender, of arnOf, key string, k
 	return true, nil
 }
 
-// errDelivers says that the simulator is not the one that the tests start.
+// errDelivers means that the simulator is not the one that the tests start.
 var errDelivers = errors.New("the simulator delivers what the proxy would drop: start it by test/moto/server.py")
 
-// obeys returns an error if the simulator does not know how to drop.
+// obeys returns an error if the simulator cannot drop messages that policies refuse.
 func (u *upstream) obeys(ctx context.Context) error {
 	if u.obedient.Load() {
 		return nil
@@ -145,7 +147,7 @@ func (u *upstream) obeys(ctx context.Context) error {
 	return nil
 }
 
-// openToQueues has moto deliver what is published to the topic meanwhile, to the queues that let it in.
+// openToQueues makes moto deliver what is published to the topic during the call to the queues that allow it.
 func (p *Proxy) openToQueues(ctx context.Context, x *exchange, topicARN string) error {
 	queues, err := p.upstream.subscribedQueues(ctx, topicARN)
 	if err != nil {
@@ -159,7 +161,7 @@ func (p *Proxy) openToQueues(ctx context.Context, x *exchange, topicARN string) 
 	return nil
 }
 
-// open has moto deliver what a sender sends meanwhile, if the receiver lets it in.
+// open makes moto deliver what a sender sends during the call, if the receiver allows it.
 func (p *Proxy) open(ctx context.Context, x *exchange, s sender, to string) error {
 	admitted, err := p.admits(ctx, s, to)
 	if admitted {
@@ -171,7 +173,7 @@ func (p *Proxy) open(ctx context.Context, x *exchange, s sender, to string) erro
 // subscribedQueues returns the queues that have confirmed a subscription to the topic; none if there is no such topic.
 func (u *upstream) subscribedQueues(ctx context.Context, topicARN string) ([]string, error) {
 	id := splitARN(topicARN)
-	if id.account == "" { // a message to a telephone
+	if id.account == "" { // an SMS to a phone number
 		return nil, nil
 	}
 	x := &exchange{call: Call{Account: id.account, Region: id.region}}

@@ -29,7 +29,7 @@ func (w *world) publish(t *testing.T, topic, message string) {
 	must(t, err)
 }
 
-// received takes all messages out of a queue.
+// received receives and deletes all messages of a queue.
 func (w *world) received(t *testing.T, key, url string) []string {
 	t.Helper()
 	all := []string{}
@@ -58,13 +58,13 @@ func (w *world) wantReceived(t *testing.T, key, url string, want ...string) {
 	}
 }
 
-// A queue gets what its policy lets in. The publisher gets no error for the rest.
+// A queue gets the messages that its policy allows. The publisher gets no error for the others.
 func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 	w := newWorld(t)
 	topic, other := w.topic(t), w.topic(t)
 	for name, tc := range map[string]struct {
 		policy func(queue string) string // nil for none
-		want   []string                  // of what the topic, and another one, sends
+		want   []string                  // of the messages of the topic and of another topic
 	}{
 		"none":      {nil, nil},
 		"the topic": {func(q string) string { return policyOf(on(toSNS, q, `"ArnEquals":{"aws:SourceArn":"`+topic+`"}`)) }, []string{"mine"}},
@@ -112,7 +112,7 @@ func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 	}
 }
 
-// Each queue is asked for itself, for each of a batch, and at the time when something is published.
+// Each queue is checked separately, for each message of a batch, at the time of publishing.
 func TestQueuesAreAskedOneByOne(t *testing.T) {
 	w := newWorld(t)
 	topic := w.topic(t)
@@ -136,8 +136,8 @@ func TestQueuesAreAskedOneByOne(t *testing.T) {
 	w.wantReceived(t, keyOne, shutURL, "three")
 }
 
-// A queue subscribes to another account's topic if the topic's policy lets it. Of a queue of another account, that has
-// to confirm.
+// A queue can subscribe to another account's topic if the topic's policy allows it. If the queue is the other
+// account's, the subscription needs confirmation.
 func TestTopicsSendToOtherAccounts(t *testing.T) {
 	w := newWorld(t)
 	topic := w.topic(t)
@@ -179,7 +179,7 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	wantDenied(t, err, "AuthorizationError", "no resource-based policy")
 }
 
-// What is sent to a web address or by mail has to be confirmed there.
+// A subscription of a web address or an e-mail address must be confirmed there.
 func TestSubscriptionsWaitForTheirConfirmation(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)

@@ -44,8 +44,8 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 	return r.status == http.StatusOK, r.broken(nil)
 }
 
-// ConfirmSubscription confirms an endpoint's pending subscription to a topic, as the owner of the endpoint does by the
-// link that SNS sends there.
+// ConfirmSubscription confirms an endpoint's pending subscription to a topic, as the owner of the endpoint does with
+// the link that SNS sends there.
 func (p *Proxy) ConfirmSubscription(ctx context.Context, topicARN, endpoint string) error {
 	id := splitARN(topicARN)
 	r, err := p.upstream.ask(ctx, question{

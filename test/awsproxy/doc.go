@@ -1,20 +1,17 @@
-// Package awsproxy is the only way by which Portico reaches the AWS simulator
-// (moto), in tests and in `make run`. It journals every call, injects faults by
-// rule, adds latency, and supplies what the simulator lacks, so that what
+// Package awsproxy is the only path from Portico to the AWS simulator (moto), in tests and in `make run`. It records
+// every call in a journal, injects faults by rule, adds latency, and supplies what the simulator lacks, so that what
 // passes against it would pass against AWS.
 //
-// There are three ways in. [Proxy.Operator] is for the controllers under test:
-// faults, latency and hooks apply. [Proxy.Outside] is for tests, and people, who
-// act behind the operator's back, and [Proxy.Workload] for applications: they are
-// as strict, but never disturbed.
+// There are three entrances. [Proxy.Operator] is for the controllers under test: faults, latency and hooks apply.
+// [Proxy.Outside] is for tests, and people, who act behind the operator's back, and [Proxy.Workload] is for
+// applications: both are as strict, but faults, latency and hooks do not apply.
 //
-// Signatures are not verified; that a request is signed, recently, with an
-// access key that exists, is. The account of a call follows from its key.
+// Signatures are not verified. A request must be signed, recently, with an access key that exists; the key determines
+// the account of the call.
 //
-// What is stricter than the simulator lives in one file (or a few) per service,
-// listed in services.go. Three of them hang together: Route 53, by whose public
-// zones ACM issues certificates, and Elastic Load Balancing, which takes issued
-// ones only and keeps ACM from deleting them. Moto is asked for what there is;
-// the proxy keeps only what moto cannot: when a change or a certificate was asked
-// for, what a token was used for, and what a test forces.
+// What is stricter than the simulator lives in one file (or a few) per service, listed in services.go. Three services
+// depend on each other: Route 53, ACM, which issues certificates by the public zones of Route 53, and Elastic Load
+// Balancing, which accepts only issued certificates and keeps ACM from deleting them. Moto holds the resources; the
+// proxy keeps only what moto cannot: when a change or a certificate was requested, what a token was used for, and
+// what a test forces.
 package awsproxy

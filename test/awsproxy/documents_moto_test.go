@@ -27,7 +27,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// documentOf returns a document that admins are told to use.
+// documentOf returns the policy document of a kind that the documentation gives to administrators.
 func documentOf(t *testing.T, kind string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "iam", kind+".json"))
@@ -46,12 +46,12 @@ func namespaceOf(t *testing.T, w *world, namespace, kind string) aws.Config {
 	})
 }
 
-// ownershipTags returns some of those that Portico gives what it makes.
+// ownershipTags returns some of the tags that Portico gives the resources it creates.
 func ownershipTags(namespace string) map[string]string {
 	return map[string]string{"portico.dev/cluster": "one", "portico.dev/namespace": namespace}
 }
 
-// tagsAs makes a service's list of ownership tags.
+// tagsAs converts the ownership tags to a service's type of tag.
 func tagsAs[T any](namespace string, tag func(key, value *string) T) []T {
 	var all []T
 	for key, value := range ownershipTags(namespace) {
@@ -60,7 +60,7 @@ func tagsAs[T any](namespace string, tag func(key, value *string) T) []T {
 	return all
 }
 
-// deniedCodes are those of the services.
+// deniedCodes are the services' error codes for a denial.
 var deniedCodes = []string{"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"}
 
 // refusesAll asserts that each call is denied.

@@ -49,8 +49,8 @@ func TestTheDocumentOfBucketsKeepsNamespacesApart(t *testing.T) {
 	must(t, err)
 }
 
-// IAM's * crosses hyphens: a policy that goes by the namespace's name opens what belongs to one whose name begins
-// alike. The prefix does not.
+// IAM's * also matches hyphens: a policy that matches by the namespace's name also matches the resources of a
+// namespace whose name begins the same. The prefix does not.
 func TestThePrefixKeepsNamespacesApartWhoseNamesBeginAlike(t *testing.T) {
 	w := newWorld(t)
 	session := func(namespace, kind string) *s3.Client { return bucketsOf(namespaceOf(t, w, namespace, kind)) }

@@ -13,11 +13,11 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// tooWide is a request by the namespace search that a statement keeps it from, mostly about what is pay's; nothing but
-// that statement does.
+// tooWide is a request by the namespace search that one statement refuses, mostly about a resource of the namespace
+// pay; no other statement refuses it.
 type tooWide struct {
 	action, resource string
-	in               []string // keys of conditions and their values
+	in               []string // condition keys and their values
 }
 
 const (
@@ -34,7 +34,7 @@ var (
 	takenByTag = append([]string{askedFor + "cluster", "one", askedFor + "namespace", "search"}, ofPay...)
 )
 
-// paysBucket returns a bucket of pay's by the name that Portico picks, or that pay chose.
+// paysBucket returns the name of a bucket of the namespace pay: a generated one, or one that the namespace chose.
 func paysBucket(chosen bool) string {
 	if chosen {
 		return "arn:aws:s3:::pay-files"
@@ -46,7 +46,7 @@ func regional(service, resource string) string {
 	return "arn:aws:" + service + ":eu-west-1:" + account + ":" + resource
 }
 
-// keepsOut has, for each statement of each document that is not for all, what it is there to refuse.
+// keepsOut has, for each statement of each document that is not in forAll, a request that it must refuse.
 var keepsOut = map[string]map[string]tooWide{
 	"s3bucket": {
 		"CreateMarked":             {"s3:CreateBucket", paysBucket(false), nil},
@@ -118,7 +118,7 @@ var keepsOut = map[string]map[string]tooWide{
 	},
 }
 
-// forAll are the statements that refuse nobody what they name, and why.
+// forAll are the statements that refuse no namespace what they name, and why.
 var forAll = map[string]string{
 	"Look":                    "AWS does not limit listing and describing by resource, or it tells whose a resource is",
 	"TagsOfWhatRequestsName":  "it tells whose a resource is, and has none",
@@ -131,7 +131,7 @@ var forAll = map[string]string{
 	"ReadPoliciesOfKeys":      "the policy of a key is no secret; Portico checks which key a request names",
 }
 
-// widened returns a document with nothing but a statement that has no resource and no condition any more.
+// widened returns a document with the statement alone, without its resource and condition.
 func widened(t *testing.T, statement map[string]any) *iam.Policy {
 	t.Helper()
 	statement = maps.Clone(statement)
@@ -159,7 +159,7 @@ func (w tooWide) decide(policy *iam.Policy) bool {
 	return all.Decide(iam.Request{Action: w.action, Resource: w.resource, Context: func(key string) []string { return in[key] }}).Allowed
 }
 
-// Each statement of each document keeps a namespace from something, and without what it says the namespace could do it.
+// Each statement of each document refuses something to another namespace, which the namespace could do without it.
 func TestEachStatementKeepsTheWrongNamespaceOut(t *testing.T) {
 	files, err := filepath.Glob("../../docs/iam/*.json")
 	if err != nil || len(files) < len(keepsOut) {

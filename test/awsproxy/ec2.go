@@ -12,11 +12,9 @@ import (
 	"time"
 )
 
-// ec2Service honours ClientToken, which moto ignores: the same token with the
-// same parameters gets the first reservation again; with others, or once its
-// instance is terminated, it is refused.
-// See launch and change for what else AWS does of its own accord, or refuses,
-// and nursery for what it does not show yet.
+// ec2Service honours ClientToken, which moto ignores: a request with the same token and the same parameters returns
+// the first reservation again; with other parameters, or once its instance is terminated, it is refused. See launch
+// and change for what else AWS does or refuses, and nursery for what it does not show yet.
 type ec2Service struct {
 	upstream *upstream
 	locks    locks // by token
@@ -25,11 +23,11 @@ type ec2Service struct {
 
 	mu        sync.Mutex
 	ran       map[string]reservation // by account, region and token
-	exhausted map[string]bool        // instance types of which there are none
+	exhausted map[string]bool        // instance types without capacity
 	credits   map[string]string      // options for CPU credits, by account, region and instance
 }
 
-// reservation is what a token was used for; without instances, in vain.
+// reservation records what a token was used for; it has no instances if the launch failed.
 type reservation struct {
 	parameters string
 	instances  []string
@@ -76,7 +74,7 @@ var instancesSet = regexp.MustCompile(`(?s)<instancesSet>.*</instancesSet>`)
 
 var instanceID = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
 
-// run serves RunInstances. Calls without a token are never taken for repeats.
+// run serves RunInstances. Calls without a token never count as repeats.
 func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	token := x.form.Get("ClientToken")
 	id := tokenID(x, token)
@@ -120,7 +118,7 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 	return r, nil
 }
 
-// launched returns what an answer has launched, and notes its credit option.
+// launched returns the reservation of a reply, and records its credit option.
 func (s *ec2Service) launched(x *exchange, r *reply, credits string) reservation {
 	made := reservation{answer: r.body}
 	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
@@ -130,8 +128,8 @@ func (s *ec2Service) launched(x *exchange, r *reply, credits string) reservation
 	return made
 }
 
-// exhaustion refuses the launch if there is no capacity for it, and keeps with
-// which parameters the token was used.
+// exhaustion refuses the launch if there is no capacity for it, and records the parameters that the token was used
+// with.
 func (s *ec2Service) exhaustion(x *exchange, vain reservation, id string) *reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,8 +141,8 @@ func (s *ec2Service) exhaustion(x *exchange, vain reservation, id string) *reply
 		"We currently do not have sufficient "+x.form.Get("InstanceType")+" capacity in the Availability Zone you requested.")
 }
 
-// filterByToken turns the filter client-token, which moto does not know, into
-// one by the instances that the tokens made.
+// filterByToken replaces the filter client-token, which moto does not know, with a filter by the instances that the
+// tokens created.
 func (s *ec2Service) filterByToken(x *exchange) {
 	for i := 1; x.form.Has(filterName(i)); i++ {
 		if x.form.Get(filterName(i)) != "client-token" {
@@ -182,8 +180,8 @@ func withoutToken(form url.Values) string {
 	return rest.Encode()
 }
 
-// again answers a repeated call as the first one, with the instances as they
-// are now. It refuses the call when they are terminated.
+// again answers a repeated call with the first reservation and the current state of its instances. It refuses the
+// call when they are terminated.
 func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) (*reply, error) {
 	form := url.Values{"Action": {"DescribeInstances"}, "Version": {x.form.Get("Version")}}
 	for i, id := range first.instances {
@@ -195,7 +193,7 @@ func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) 
 	}
 	answer := first.answer
 	was, is := instancesSet.FindIndex(answer), instancesSet.Find(now.body)
-	if is == nil || over(is) { // moto forgets what was terminated long ago
+	if is == nil || over(is) { // moto drops instances that were terminated long ago
 		return x.fail(http.StatusBadRequest, "IdempotentInstanceTerminated",
 			"The request uses the same client token as a previous request for which the instance has been terminated."), nil
 	}

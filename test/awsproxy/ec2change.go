@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// change refuses what AWS refuses and moto does not, and completes what moto
-// does in part.
+// change refuses calls that AWS refuses and moto does not, and completes calls that moto implements in part.
 func (s *ec2Service) change(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	refused, err := s.permit(ctx, x)
 	if err != nil || refused != nil {
@@ -50,7 +49,7 @@ func (s *ec2Service) change(ctx context.Context, x *exchange, next forward) (*re
 
 var instanceState = regexp.MustCompile(`<instanceState>\s*<code>[^<]*</code>\s*<name>([^<]+)</name>`)
 
-// onlyIn refuses the call in any other state; what is not there, moto tells.
+// onlyIn refuses the call unless the instance is in one of the states; moto reports a missing instance.
 func (s *ec2Service) onlyIn(ctx context.Context, x *exchange, states ...string) (refused *reply, err error) {
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
 		now, err := s.describe(ctx, x, id)
@@ -79,7 +78,7 @@ func (s *ec2Service) describe(ctx context.Context, x *exchange, id string) ([]by
 
 var volumeSize = regexp.MustCompile(`<size>([0-9]+)</size>`)
 
-// growth refuses to make a volume smaller.
+// growth refuses to shrink a volume.
 func (s *ec2Service) growth(ctx context.Context, x *exchange) (refused *reply, err error) {
 	want, err := strconv.Atoi(x.form.Get("Size"))
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *ec2Service) growth(ctx context.Context, x *exchange) (refused *reply, e
 	return x.fail(http.StatusBadRequest, "InvalidParameterValue", "New size cannot be smaller than existing size"), nil
 }
 
-// metadataNames are the options as a request and as an answer name them.
+// metadataNames are the options by their names in requests and in responses.
 var metadataNames = []struct{ parameter, element string }{
 	{"HttpTokens", "httpTokens"},
 	{"HttpPutResponseHopLimit", "httpPutResponseHopLimit"},
@@ -108,8 +107,7 @@ var metadataNames = []struct{ parameter, element string }{
 	{"InstanceMetadataTags", "instanceMetadataTags"},
 }
 
-// fillMetadata adds the options that the request leaves as they are, which moto
-// would reset.
+// fillMetadata adds the options that the request leaves unchanged, which moto would reset.
 func (s *ec2Service) fillMetadata(ctx context.Context, x *exchange) error {
 	now, err := s.describe(ctx, x, x.form.Get("InstanceId"))
 	if err != nil {
@@ -127,8 +125,7 @@ func (s *ec2Service) fillMetadata(ctx context.Context, x *exchange) error {
 	return nil
 }
 
-// monitor switches detailed monitoring, which moto does not offer, by a way
-// that it leaves open.
+// monitor switches detailed monitoring, which moto does not offer, by another call that moto accepts.
 func (s *ec2Service) monitor(ctx context.Context, x *exchange, state, shown string) (*reply, error) {
 	var items strings.Builder
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
@@ -147,7 +144,7 @@ func (s *ec2Service) monitor(ctx context.Context, x *exchange, state, shown stri
 
 var associatedInstance = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
 
-// replaceProfile makes the instance show its new profile, which moto forgets.
+// replaceProfile makes the instance show its new profile, which moto does not store.
 func (s *ec2Service) replaceProfile(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {

@@ -152,7 +152,7 @@ func TestMonitoringIsSwitched(t *testing.T) {
 	}
 }
 
-// makeProfile makes an instance profile. IAM's SDK would serve for nothing else.
+// makeProfile creates an instance profile with a plain request: the tests need IAM's SDK for nothing else.
 func makeProfile(t *testing.T, w *world, name string) {
 	t.Helper()
 	body := url.Values{"Action": {"CreateInstanceProfile"}, "Version": {"2010-05-08"}, "InstanceProfileName": {name}}.Encode()
@@ -169,7 +169,7 @@ func makeProfile(t *testing.T, w *world, name string) {
 	}
 }
 
-// EC2 takes a while to know a profile that IAM has; people who wait see it.
+// EC2 accepts a new IAM profile only after some time; callers who wait see it.
 func TestANewProfileShowsLater(t *testing.T) {
 	w, later := timed(t)
 	c, name := w.ec2(keyOne, "eu-west-1"), unique(t)

@@ -35,8 +35,8 @@ func (s *ec2Service) noteCredits(x *exchange, id, option string) {
 	s.credits[tokenID(x, id)] = option
 }
 
-// creditsOf returns the credit option of an instance, "" if its type has none,
-// or why there is no answer.
+// creditsOf returns the credit option of an instance, "" if its type has none; missing if the instance does not
+// exist.
 func (s *ec2Service) creditsOf(ctx context.Context, x *exchange, id string) (option string, missing bool, err error) {
 	now, err := s.describe(ctx, x, id)
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *ec2Service) creditsOf(ctx context.Context, x *exchange, id string) (opt
 
 var instanceType = regexp.MustCompile(`<instanceType>([^<]+)</instanceType>`)
 
-// describeCredits answers for the instances that are named: moto knows one
-// option only. One whose type has none fails the call.
+// describeCredits answers for the instances that the request names: moto knows one option only. An instance whose
+// type has no credits fails the call.
 func (s *ec2Service) describeCredits(ctx context.Context, x *exchange) (*reply, error) {
 	var items strings.Builder
 	for _, id := range formList(x.form, "InstanceId.") {
@@ -78,8 +78,7 @@ func (s *ec2Service) describeCredits(ctx context.Context, x *exchange) (*reply, 
 	return creditReply(x, "<instanceCreditSpecificationSet>"+items.String()+"</instanceCreditSpecificationSet>"), nil
 }
 
-// modifyCredits changes the option, which moto does not offer. As AWS does, it
-// answers 200 and lists what failed.
+// modifyCredits changes the option, which moto does not offer. Like AWS, it returns 200 and lists the failures.
 func (s *ec2Service) modifyCredits(ctx context.Context, x *exchange) (*reply, error) {
 	var done, failed strings.Builder
 	for n := 1; x.form.Has(creditPrefix(n) + "InstanceId"); n++ {

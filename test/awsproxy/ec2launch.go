@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// launch runs one RunInstances as AWS does: the image and the key pair must
-// exist, the image's root device is always there, and the settings that moto
-// drops are made after it.
+// launch runs one RunInstances as AWS does: the image and the key pair must exist, the image's root device always
+// exists, and launch applies the settings that moto drops afterwards.
 func (s *ec2Service) launch(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	root, refused, err := s.image(ctx, x)
 	if err != nil || refused != nil {
@@ -38,15 +37,14 @@ func (s *ec2Service) launch(ctx context.Context, x *exchange, next forward) (*re
 
 var rootDevice = regexp.MustCompile(`<rootDeviceName>([^<]+)</rootDeviceName>`)
 
-// latestRoot is the root device of Amazon Linux, whose latest images moto knows
-// by their SSM parameters only.
+// latestRoot is the root device of Amazon Linux; moto knows its latest images by their SSM parameters only.
 const latestRoot = "/dev/xvda"
 
-// image returns the image's root device, or what refuses the call.
+// image returns the image's root device, or the refusal of the call.
 func (s *ec2Service) image(ctx context.Context, x *exchange) (root string, refused *reply, err error) {
 	id := x.form.Get("ImageId")
 	if id == "" {
-		return "", nil, nil // a launch template's
+		return "", nil, nil // the image is in a launch template
 	}
 	r, err := s.ask(ctx, x, url.Values{"Action": {"DescribeImages"}, "ImageId.1": {id}})
 	if err != nil {
@@ -64,7 +62,7 @@ func (s *ec2Service) image(ctx context.Context, x *exchange) (root string, refus
 
 var nextToken = regexp.MustCompile(`"NextToken": ?"([^"]+)"`)
 
-// latestImage looks among the images that AWS's public parameters name.
+// latestImage searches the images that AWS's public parameters name.
 func (s *ec2Service) latestImage(ctx context.Context, x *exchange, id string) (bool, error) {
 	const path = "/aws/service/ami-amazon-linux-latest"
 	for token := ""; ; {
@@ -101,8 +99,7 @@ func (s *ec2Service) keyPair(ctx context.Context, x *exchange) (refused *reply, 
 
 func mapping(n int) string { return "BlockDeviceMapping." + strconv.Itoa(n) + "." }
 
-// withRoot makes sure of the image's root device: what the request does not say
-// of it is as in the image.
+// withRoot adds the image's root device to the request: settings that the request leaves out are the image's.
 func withRoot(form url.Values, root string) url.Values {
 	if root == "" {
 		return form
@@ -121,7 +118,7 @@ func withRoot(form url.Values, root string) url.Values {
 	return full
 }
 
-// complete makes the settings of a launch that moto drops.
+// complete applies the settings of a launch that moto drops.
 func (s *ec2Service) complete(ctx context.Context, x *exchange, id string) error {
 	var todo []url.Values
 	if x.form.Get("DisableApiTermination") == "true" {
@@ -144,8 +141,8 @@ func (s *ec2Service) complete(ctx context.Context, x *exchange, id string) error
 	return nil
 }
 
-// provisioned returns the parameters that give a volume the throughput and
-// operations of its mapping, or those that every gp3 volume has.
+// provisioned returns the parameters that set a volume's throughput and IOPS from its mapping, or to the defaults of
+// gp3.
 func provisioned(form url.Values, n int, volume string) url.Values {
 	set := url.Values{}
 	for _, p := range []struct{ name, gp3 string }{{"Iops", "3000"}, {"Throughput", "125"}} {
@@ -180,7 +177,7 @@ func (s *ec2Service) volumeAt(ctx context.Context, x *exchange, instance, device
 	return "", nil
 }
 
-// ask calls the simulator as AWS would work inside.
+// ask calls the simulator for the proxy's own purposes.
 func (s *ec2Service) ask(ctx context.Context, x *exchange, form url.Values) (*reply, error) {
 	form.Set("Version", x.form.Get("Version"))
 	return s.upstream.ask(ctx, question{

@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// launchNeeds returns those of RunInstances: on each thing that is made, which has the tags of the request, and on each
-// that is used; to tag what is made; to pass the role of the instance profile; and to use the keys of volumes.
+// launchNeeds returns the permissions of RunInstances: on each resource that it creates, which has the tags of the
+// request, and on each that it uses; to tag what it creates; to pass the role of the instance profile; and to use the
+// keys of volumes.
 func launchNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	all := madeNeeds(x)
 	for _, id := range usedIDs(x.form) {
@@ -31,7 +32,7 @@ func launchNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 	return all, nil
 }
 
-// madeNeeds returns those on what a launch makes.
+// madeNeeds returns the permissions on the resources that a launch creates.
 func madeNeeds(x *exchange) []need {
 	given := map[string]map[string]string{}
 	for n := 1; x.form.Has(fmt.Sprintf("TagSpecification.%d.ResourceType", n)); n++ {
@@ -51,8 +52,8 @@ func madeNeeds(x *exchange) []need {
 	return all
 }
 
-// usedIDs returns the images, snapshots, subnets and security groups that a launch uses. Where it names none, it is the
-// default ones.
+// usedIDs returns the images, snapshots, subnets and security groups that a launch uses: the default ones where it
+// names none.
 func usedIDs(form url.Values) []string {
 	ids := single(form.Get("ImageId"))
 	for n := 1; form.Has(mapping(n) + "DeviceName"); n++ {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// volumesOf refuses volumes of a launch that their type does not come in: CreateVolume of the API reference.
+// volumesOf refuses volumes of a launch whose size or IOPS their type does not offer: CreateVolume of the API
+// reference.
 func volumesOf(x *exchange) *reply {
 	for n := 1; ; n++ {
 		at := "BlockDeviceMapping." + strconv.Itoa(n)
@@ -27,7 +28,7 @@ func volumesOf(x *exchange) *reply {
 	}
 }
 
-// volumeRanges are least and most GiB, operations, and operations for each GiB.
+// volumeRanges are, by volume type, the least and most GiB, the least and most IOPS, and the IOPS for each GiB.
 var volumeRanges = map[string]struct{ small, large, slow, fast, ratio int }{
 	"gp2": {1, 16384, 0, 0, 0}, "gp3": {1, 65536, 3000, 80000, 500}, "io1": {4, 16384, 100, 64000, 50}, "io2": {4, 65536, 100, 256000, 1000},
 	"st1": {125, 16384, 0, 0, 0}, "sc1": {125, 16384, 0, 0, 0}, "standard": {1, 1024, 0, 0, 0},
@@ -51,7 +52,7 @@ func volumeLimits(x *exchange, volume url.Values) *reply {
 	return nil
 }
 
-// userData refuses more than 16 KiB of it, before it was encoded.
+// userData refuses more than 16 KiB of user data, measured before encoding.
 func userData(x *exchange) *reply {
 	plain, err := base64.StdEncoding.DecodeString(x.form.Get("UserData"))
 	if err != nil || len(plain) <= 16384 {

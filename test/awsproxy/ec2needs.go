@@ -10,13 +10,15 @@ import (
 	"strings"
 )
 
-// ec2OnInstance are the operations whose one permission is of their name, on the instances that they name.
+// ec2OnInstance are the operations that need one permission, named like the operation, on the instances that they
+// name.
 var ec2OnInstance = map[string]bool{
 	"StartInstances": true, "StopInstances": true, "TerminateInstances": true, "RebootInstances": true, "DescribeInstanceAttribute": true,
 	"ModifyInstanceMetadataOptions": true, "ModifyInstanceCreditSpecification": true, "MonitorInstances": true, "UnmonitorInstances": true,
 }
 
-// ec2Needs returns the permissions of a call to EC2: of the operation's name, on each resource that it is about.
+// ec2Needs returns the permissions of a call to EC2: the one named like the operation, on each resource that the call
+// is about.
 func ec2Needs(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	op := x.call.Operation
 	switch {
@@ -46,7 +48,7 @@ func ec2Needs(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	return nil, unknownOperation(x)
 }
 
-// single returns a list of the text, if there is one.
+// single returns a list of the text; nil if it is empty.
 func single(text string) []string {
 	if text == "" {
 		return nil
@@ -59,13 +61,13 @@ func eachOf(form url.Values, prefix, suffix string) []string {
 	return slices.Sorted(maps.Values(pairs(form, prefix+"%d"+suffix, prefix+"%d"+suffix)))
 }
 
-// ec2Kinds are the resources by the beginning of their IDs.
+// ec2Kinds are the kinds of resources by the prefix of their IDs.
 var ec2Kinds = map[string]string{
 	"i": "instance", "vol": "volume", "sg": "security-group", "subnet": "subnet", "eni": "network-interface", "snap": "snapshot", "ami": "image",
 	"vpc": "vpc", "lt": "launch-template",
 }
 
-// ec2ARN names a resource by its ID. Images and snapshots are no account's.
+// ec2ARN returns the ARN of a resource by its ID. The ARNs of images and snapshots have no account.
 func ec2ARN(x *exchange, id string) string {
 	beginning, _, _ := strings.Cut(id, "-")
 	kind := ec2Kinds[beginning]
@@ -86,7 +88,7 @@ func ec2On(up *upstream, x *exchange, ids ...string) []need {
 	return all
 }
 
-// ec2Tags returns what tags a resource has; found is false for an instance, or a volume, that is not there.
+// ec2Tags returns the tags of a resource; found is false for an instance or a volume that does not exist.
 func ec2Tags(ctx context.Context, up *upstream, x *exchange, id string) (map[string]string, bool, error) {
 	version := x.form.Get("Version")
 	tags, found, err := formTagsOf(ctx, up, x, "ec2", url.Values{
@@ -105,8 +107,8 @@ func ec2Tags(ctx context.Context, up *upstream, x *exchange, id string) (map[str
 	return nil, err == nil && r.status == http.StatusOK, r.broken(err)
 }
 
-// attributeNeeds returns those of ModifyInstanceAttribute, which is also about the security groups, and volumes, that
-// it names.
+// attributeNeeds returns the permissions of ModifyInstanceAttribute, which also include the security groups and
+// volumes that it names.
 func attributeNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	ids := append(single(x.form.Get("InstanceId")), formList(x.form, "GroupId.")...)
 	for _, device := range eachOf(x.form, "BlockDeviceMapping.", ".DeviceName") {
@@ -126,8 +128,8 @@ func attributeNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, err
 
 var profileRole = regexp.MustCompile(`(?s)<Roles>.*?<Arn>([^<]+)</Arn>`)
 
-// passNeeds returns the permission to give EC2 the role of an instance profile, by name or ARN. EC2 says itself that
-// there is no such profile.
+// passNeeds returns the permission to pass the role of an instance profile, by name or ARN, to EC2. If the profile
+// does not exist, EC2 reports that itself.
 func passNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	name := x.form.Get("IamInstanceProfile.Name")
 	if arn := x.form.Get("IamInstanceProfile.Arn"); arn != "" {
@@ -149,7 +151,7 @@ func passNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 
 var associated = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
 
-// profileNeeds returns those of putting another instance profile on an instance, or none.
+// profileNeeds returns the permissions to put another instance profile on an instance, or to remove it.
 func profileNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	id := x.form.Get("InstanceId")
 	if association := x.form.Get("AssociationId"); association != "" {
@@ -161,7 +163,7 @@ func profileNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error
 		}
 		m := associated.FindSubmatch(r.body)
 		if m == nil {
-			return nil, nil // EC2 says that there is none
+			return nil, nil // EC2 reports that it does not exist
 		}
 		id = string(m[1])
 	}

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// The tags of a volume that docs/iam/ec2instance.json asks for: one of the
-// namespace on what is changed, an offer on what is marked.
+// The tags of a volume that docs/iam/ec2instance.json requires: the namespace's tag on a volume that is changed, an
+// offer's tag on one that is tagged.
 const (
 	namespaceTag = "portico.dev/namespace"
 	adoptTag     = "portico.dev/adopt"
 )
 
-// permit refuses the operator what its policy does not allow on volumes: a
-// volume carries tags of its own, and not those of its instance.
+// permit refuses the operator what its policy does not allow on volumes: a volume has its own tags, not those of its
+// instance.
 func (s *ec2Service) permit(ctx context.Context, x *exchange) (refused *reply, err error) {
 	if x.call.Actor != Operator {
 		return nil, nil
@@ -31,7 +31,7 @@ func (s *ec2Service) permit(ctx context.Context, x *exchange) (refused *reply, e
 		if err != nil {
 			return nil, err
 		}
-		if there && tags[needed] == "" { // what is not there, moto tells
+		if there && tags[needed] == "" { // moto reports a missing volume
 			return x.fail(http.StatusForbidden, "UnauthorizedOperation",
 				"You are not authorized to perform this operation. User is not authorized to perform: ec2:"+x.call.Operation+
 					" on resource: volume/"+id+" because no identity-based policy allows the action"), nil
@@ -40,8 +40,7 @@ func (s *ec2Service) permit(ctx context.Context, x *exchange) (refused *reply, e
 	return nil, nil
 }
 
-// changedVolumes returns the volumes that the call changes, and the tag that
-// each of them must carry.
+// changedVolumes returns the volumes that the call changes, and the tag that each of them must have.
 func (s *ec2Service) changedVolumes(ctx context.Context, x *exchange) (volumes []string, needed string, err error) {
 	switch x.call.Operation {
 	case "ModifyVolume":

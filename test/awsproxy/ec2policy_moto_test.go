@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// tagged sets one tag by another way than the operator's.
+// tagged sets one tag directly, past the operator.
 func tagged(t *testing.T, w *world, id, key, value string) {
 	t.Helper()
 	_, err := ec2.NewFromConfig(config(w.outside, keyOne, "eu-west-1")).CreateTags(t.Context(), &ec2.CreateTagsInput{
@@ -19,7 +19,7 @@ func tagged(t *testing.T, w *world, id, key, value string) {
 	must(t, err)
 }
 
-// A volume carries its own tags: those of its instance allow the operator nothing.
+// A volume has its own tags: the tags of its instance allow the operator nothing on it.
 func TestAVolumeIsChangedByItsOwnTags(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// DelayProfiles makes EC2 deny to the operator, for d after IAM made it, that there is an instance profile: IAM's guide
-// says of its changes that they "are not always immediately visible", and for profiles two minutes are usual. 0 ends
-// it.
+// DelayProfiles makes EC2 report to the operator, for d after IAM has created an instance profile, that it does not
+// exist: IAM's guide says that its changes "are not always immediately visible", and two minutes are usual for
+// profiles. 0 ends it.
 func (p *Proxy) DelayProfiles(d time.Duration) { p.machines.profiles.delay.Store(int64(d)) }
 
-// profileNews knows how old instance profiles are: it asks IAM.
+// profileNews finds the age of instance profiles by asking IAM.
 type profileNews struct {
 	upstream *upstream
 	now      func() time.Time
@@ -24,7 +24,7 @@ type profileNews struct {
 
 var createDate = regexp.MustCompile(`<CreateDate>([^<]+)</CreateDate>`)
 
-// deny refuses a call that gives an instance a profile which EC2 is not to know yet.
+// deny refuses a call that gives an instance a profile that is not visible to EC2 yet.
 func (n *profileNews) deny(ctx context.Context, x *exchange) (*reply, error) {
 	name := x.form.Get("IamInstanceProfile.Name")
 	if arn := x.form.Get("IamInstanceProfile.Arn"); arn != "" {
@@ -49,8 +49,7 @@ func (n *profileNews) deny(ctx context.Context, x *exchange) (*reply, error) {
 	return invalidProfile(x), nil
 }
 
-// noProfile turns moto's answer about an instance profile that is not there
-// into EC2's.
+// noProfile turns moto's error about a missing instance profile into EC2's.
 func noProfile(x *exchange, r *reply) *reply {
 	if errorCode(r) != "NoSuchEntity" {
 		return r
@@ -61,7 +60,7 @@ func noProfile(x *exchange, r *reply) *reply {
 	return r
 }
 
-// invalidProfile refuses the instance profile of the call; nil if it has none.
+// invalidProfile refuses the instance profile of the call; nil if the call has none.
 func invalidProfile(x *exchange) *reply {
 	for _, parameter := range []struct{ name, path, what string }{
 		{"IamInstanceProfile.Name", "iamInstanceProfile.name", "name"},

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// HoldTags has the tags of instances that the operator changes from now on not
-// show to it until end is called: in AWS that may last for five minutes.
+// HoldTags hides from the operator its own changes of instances' tags, until end is called: in AWS that may last for
+// five minutes.
 func (p *Proxy) HoldTags() (end func()) {
 	n := p.machines.young
 	n.mu.Lock()
@@ -21,11 +21,11 @@ func (p *Proxy) HoldTags() (end func()) {
 	}
 }
 
-// tagSet is an instance's tags in an answer.
+// tagSet matches an instance's tags in a response.
 var tagSet = regexp.MustCompile(`(?s)<tagSet/>|<tagSet>.*?</tagSet>`)
 
-// retag changes tags. Of an instance the new ones may show later: until then a look
-// shows the former ones, and no search by tags finds it.
+// retag changes tags. The new tags of an instance may show later: until then a description shows the former ones, and
+// no search by tags finds it.
 func (s *ec2Service) retag(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	former := map[string][]byte{}
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
@@ -48,7 +48,7 @@ func (s *ec2Service) retag(ctx context.Context, x *exchange, next forward) (*rep
 	return r, nil
 }
 
-// retagged notes what the tags were, by ID.
+// retagged records the former tags, by ID.
 func (n *nursery) retagged(x *exchange, former map[string][]byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

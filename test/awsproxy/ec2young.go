@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// HideYoungInstances makes EC2 deny to the operator, for d after its launch, that
-// an instance exists: in AWS that may last for five minutes. 0 ends it.
+// HideYoungInstances makes EC2 report to the operator, for d after its launch, that an instance does not exist: in
+// AWS that may last for five minutes. 0 ends it.
 func (p *Proxy) HideYoungInstances(d time.Duration) { p.machines.young.hide(d) }
 
-// LoseTerminations makes EC2 take the operator's terminations, deny to it from
-// then on that the instance exists, and let it run, until end is called. AWS's
-// reference of TerminateInstances says no less: what is not shown may run.
+// LoseTerminations makes EC2 accept the operator's terminations, then report to it that the instance does not exist,
+// and leave the instance running, until end is called. AWS's reference of TerminateInstances allows that: an instance
+// that is not shown may still run.
 func (p *Proxy) LoseTerminations() (end func()) {
 	n := p.machines.young
 	n.mu.Lock()
@@ -31,9 +31,8 @@ func (p *Proxy) LoseTerminations() (end func()) {
 	}
 }
 
-// ExhaustCapacity makes EC2 refuse to launch instances of the type, to anybody,
-// until end is called. As in AWS, the token of a refused launch takes no other
-// parameters afterwards.
+// ExhaustCapacity makes EC2 refuse to launch instances of the type for all callers, until end is called. As in AWS,
+// the token of a refused launch accepts no other parameters afterwards.
 func (p *Proxy) ExhaustCapacity(instanceType string) (end func()) {
 	s := p.machines
 	s.mu.Lock()
@@ -46,7 +45,7 @@ func (p *Proxy) ExhaustCapacity(instanceType string) (end func()) {
 	}
 }
 
-// nursery knows how old instances are.
+// nursery records the age of instances, and what EC2 does not show of them.
 type nursery struct {
 	now func() time.Time
 	lag *lag
@@ -54,12 +53,12 @@ type nursery struct {
 	mu     sync.Mutex
 	window time.Duration
 	born   map[string]time.Time // by account, region and ID
-	lost   map[string]bool      // instances whose termination was lost; nil: none is
-	former map[string][]byte    // the set of tags that shows until new ones do
-	held   map[string]bool      // instances whose changed tags are not to show; nil: no change is held
+	lost   map[string]bool      // instances whose termination was lost; nil: terminations are not lost
+	former map[string][]byte    // the tags that show until the new ones do
+	held   map[string]bool      // instances whose changed tags are hidden; nil: changes are not hidden
 }
 
-// lose answers a termination that has no effect; nil, if it is to have one.
+// lose answers a termination without effect; nil if the termination should have one.
 func (n *nursery) lose(x *exchange) *reply {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,7 +88,7 @@ func (n *nursery) note(x *exchange, ids []string) {
 	defer n.mu.Unlock()
 	for _, id := range ids {
 		n.born[tokenID(x, id)] = n.now()
-		if x.call.Actor == Operator { // others are no faster than AWS
+		if x.call.Actor == Operator { // no other caller is faster than AWS
 			n.lag.begin(instanceOf(x, id), instanceLag)
 			n.lag.begin(tagsOf(x, id), instanceLag)
 			n.former[tokenID(x, id)] = []byte("<tagSet/>")
@@ -97,12 +96,12 @@ func (n *nursery) note(x *exchange, ids []string) {
 	}
 }
 
-// instanceOf and tagsOf name what may not show yet of an instance: all of it, or
-// its tags only, later than the instance.
+// instanceOf and tagsOf return the keys of what may still be hidden of an instance: all of it, or only its tags, which
+// may show later than the instance.
 func instanceOf(x *exchange, id string) string { return "instance " + tokenID(x, id) }
 func tagsOf(x *exchange, id string) string     { return "tags of instance " + tokenID(x, id) }
 
-// hidden reports whether the operator must not know of the instance yet.
+// hidden reports whether the instance is still hidden from the operator.
 func (n *nursery) hidden(x *exchange, id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -111,7 +110,7 @@ func (n *nursery) hidden(x *exchange, id string) bool {
 		(n.lost[tokenID(x, id)] || (ok && n.now().Sub(born) < n.window) || n.lag.hides(instanceOf(x, id)))
 }
 
-// outdated reports whether the operator must not see the instance's tags yet.
+// outdated reports whether the instance's tags are still hidden from the operator.
 func (n *nursery) outdated(x *exchange, id string) bool {
 	n.mu.Lock()
 	held := n.held[tokenID(x, id)]
@@ -119,7 +118,7 @@ func (n *nursery) outdated(x *exchange, id string) bool {
 	return x.call.Actor == Operator && (held || n.lag.hides(tagsOf(x, id)))
 }
 
-// deny refuses a call that names an instance which is not to be known yet.
+// deny refuses a call that names an instance that is still hidden.
 func (n *nursery) deny(x *exchange) *reply {
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
 		if n.hidden(x, id) {
@@ -129,7 +128,7 @@ func (n *nursery) deny(x *exchange) *reply {
 	return nil
 }
 
-// describe lists instances as far as they are to be known.
+// describe lists the instances that are visible.
 func (n *nursery) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	byTags := filtersByTags(x)
 	r, err := n.shown(ctx, x, next, func(id string) bool { return !n.hidden(x, id) && (!byTags || !n.outdated(x, id)) })
@@ -148,12 +147,11 @@ func filtersByTags(x *exchange) bool {
 	return false
 }
 
-// instanceTags is an instance of an answer, from its tags to its ID, which follows
-// them: nothing in between, and nothing of an instance before, has a set of tags.
+// instanceTags matches an instance in a response, from its tags to its ID, which follows them: nothing between them,
+// and nothing before them in an instance, has a set of tags.
 var instanceTags = regexp.MustCompile(`(?s)(?:<tagSet/>|<tagSet>.*?</tagSet>)(.*?<instanceId>([^<]+)</instanceId>)`)
 
-// showFormerTags puts those that showed before in place of the tags that are not to
-// be known yet.
+// showFormerTags replaces the tags that are still hidden with the former ones.
 func (n *nursery) showFormerTags(x *exchange, r *reply) {
 	r.body = instanceTags.ReplaceAllFunc(r.body, func(instance []byte) []byte {
 		m := instanceTags.FindSubmatch(instance)
@@ -166,11 +164,11 @@ func (n *nursery) showFormerTags(x *exchange, r *reply) {
 	})
 }
 
-// pageToken is where a listing goes on.
+// pageToken matches the token of the next page.
 var pageToken = regexp.MustCompile(`<nextToken>[^<]+</nextToken>`)
 
-// shown lists the instances that may be shown: if one may not, it asks again for
-// the others by their IDs. What comes on further pages stays to be listed.
+// shown lists the visible instances: if one is hidden, it asks again for the others by their IDs. Those on further
+// pages are still listed there.
 func (n *nursery) shown(ctx context.Context, x *exchange, next forward, may func(id string) bool) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {

@@ -57,7 +57,7 @@ func TestAYoungInstanceIsDeniedToTheOperator(t *testing.T) {
 	must(t, err)
 }
 
-// TestWhatDoesNotShowHidesNoOther lists a page at a time; in the middle are instances that do not show.
+// TestWhatDoesNotShowHidesNoOther lists page by page; hidden instances are in the middle.
 func TestWhatDoesNotShowHidesNoOther(t *testing.T) {
 	w := newWorld(t)
 	c, token := w.ec2(keyOne, "eu-west-1"), unique(t)
@@ -127,7 +127,7 @@ func TestARefusedLaunchUsesUpItsToken(t *testing.T) {
 	}
 }
 
-// IAM says NoSuchEntity of its own calls; EC2 says which parameter is wrong.
+// IAM returns NoSuchEntity for its own calls; EC2 names the wrong parameter.
 func TestAnInstanceProfileMustExist(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

@@ -13,26 +13,25 @@ import (
 )
 
 const (
-	// associationLag is how long an association may not be as it was last told: the
-	// references of CreatePodIdentityAssociation and UpdatePodIdentityAssociation
-	// say that it "may take several seconds to be effective".
+	// associationLag is how long an association may keep its former state: the references of
+	// CreatePodIdentityAssociation and UpdatePodIdentityAssociation say that it "may take several seconds to be
+	// effective".
 	associationLag = 10 * time.Second
-	// associationQuota is how many a cluster may have, by "Amazon EKS service
-	// quotas".
+	// associationQuota is the number of associations that a cluster may have, by "Amazon EKS service quotas".
 	associationQuota = 5000
 )
 
-// EKSCluster names a cluster of Amazon EKS.
+// EKSCluster identifies a cluster of Amazon EKS.
 type EKSCluster struct{ Account, Region, Name string }
 
-// ARN returns the cluster's.
+// ARN returns the ARN of the cluster.
 func (c EKSCluster) ARN() string { return c.arn("cluster/" + c.Name) }
 
 func (c EKSCluster) arn(resource string) string {
 	return strings.Join([]string{"arn", partition(c.Region), "eks", c.Region, c.Account, resource}, ":")
 }
 
-// AddEKSCluster has the account own a cluster, which ends only with the proxy.
+// AddEKSCluster adds a cluster to the account, which exists until the proxy ends.
 func (p *Proxy) AddEKSCluster(account, region, name string) {
 	s := p.clusters
 	s.mu.Lock()
@@ -43,12 +42,10 @@ func (p *Proxy) AddEKSCluster(account, region, name string) {
 	}
 }
 
-// SetAssociationQuota limits the Pod Identity associations of each cluster; 0
-// brings back AWS's own limit.
+// SetAssociationQuota limits the Pod Identity associations of each cluster; 0 restores AWS's own limit.
 func (p *Proxy) SetAssociationQuota(n int) { p.clusters.quota.Store(int64(n)) }
 
-// eksService plays the Pod Identity associations of EKS, which the simulator
-// does not have.
+// eksService simulates the Pod Identity associations of EKS, which moto does not have.
 type eksService struct {
 	roles *roleBook
 	lag   *lag
@@ -59,7 +56,7 @@ type eksService struct {
 	all map[EKSCluster]*eksCluster
 }
 
-// eksCluster has associations by their IDs, and the IDs by the tokens of their
+// eksCluster has the associations of a cluster by their IDs, and the IDs by the idempotency tokens of their
 // creations.
 type eksCluster struct {
 	id           EKSCluster
@@ -67,7 +64,7 @@ type eksCluster struct {
 	tokens       map[string]string
 }
 
-// association is what EKS shows of one.
+// association is the representation of an association in EKS's API.
 type association struct {
 	Summary associationSummary `json:"-"`
 
@@ -81,7 +78,7 @@ type association struct {
 	Policy             string            `json:"policy,omitempty"`
 }
 
-// associationSummary is what listings have.
+// associationSummary is the representation of an association in a listing.
 type associationSummary struct {
 	ClusterName    string `json:"clusterName"`
 	Namespace      string `json:"namespace"`
@@ -90,20 +87,19 @@ type associationSummary struct {
 	AssociationID  string `json:"associationId"`
 }
 
-// associationState is an association, and what holds of it while its last
-// change does not yet.
+// associationState is an association, and the state that is effective until its last change is.
 type associationState struct {
 	now     association
-	before  *association // nil if there was nothing
+	before  *association // nil if it did not exist
 	deleted bool
-	request string // what it was created by
+	request string // the request that created it
 }
 
 func newEKS(roles *roleBook, now func() time.Time) *eksService {
 	return &eksService{roles: roles, lag: roles.lag, now: now, all: map[EKSCluster]*eksCluster{}}
 }
 
-// around serves the associations, and passes on what is about other things.
+// around serves the calls about associations, and passes on all others.
 func (s *eksService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if tag := map[string]func(*exchange, *associationState) (*reply, error){
 		"TagResource": s.tag, "UntagResource": s.untag, "ListTagsForResource": s.tags,
@@ -124,7 +120,7 @@ func (s *eksService) around(ctx context.Context, x *exchange, next forward) (*re
 	return serve(ctx, x, c)
 }
 
-// cluster returns the one that a call is about; nil if there is none.
+// cluster returns the cluster that a call is about; nil if it does not exist.
 func (s *eksService) cluster(x *exchange) *eksCluster {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +144,8 @@ func clusterOf(path string) string {
 // associationOf returns the association's ID in a path.
 func associationOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// eksOperation names the operations on associations, as the API reference does.
-// Of a creation it tells the ServiceAccount too.
+// eksOperation returns the operation on associations by its name in the API reference, and its resource: for a
+// creation, with the ServiceAccount.
 func eksOperation(method, path string, body map[string]any) (operation, resource string) {
 	parts := strings.Split(path, "/")
 	if arn, found := strings.CutPrefix(path, tagsPath); found {
@@ -171,7 +167,7 @@ func eksOperation(method, path string, body map[string]any) (operation, resource
 	return "CreatePodIdentityAssociation", parts[2] + "," + namespace + "/" + account
 }
 
-// effective returns the association as it holds; nil if none does.
+// effective returns the effective state of the association; nil if it is not effective.
 func (s *eksService) effective(a *associationState) *association {
 	switch {
 	case s.lag.hides(a.now.Summary.AssociationARN):
@@ -183,8 +179,8 @@ func (s *eksService) effective(a *associationState) *association {
 	}
 }
 
-// taken returns the association that a ServiceAccount has; nil if it has none.
-// One that was deleted a moment ago may still be refused as taken.
+// taken returns the association of a ServiceAccount; nil if it has none. An association that was deleted a moment ago
+// may still count.
 func (s *eksService) taken(c *eksCluster, namespace, serviceAccount string) *associationState {
 	for _, id := range slices.Sorted(maps.Keys(c.associations)) {
 		a := c.associations[id]
@@ -199,8 +195,7 @@ func (s *eksService) taken(c *eksCluster, namespace, serviceAccount string) *ass
 	return nil
 }
 
-// of returns a copy of the association that holds for a ServiceAccount; false if
-// none does.
+// of returns a copy of the effective association of a ServiceAccount; false if there is none.
 func (s *eksService) of(id EKSCluster, namespace, serviceAccount string) (association, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,5 +231,5 @@ func jsonReply(body any) (*reply, error) {
 	return &reply{status: http.StatusOK, body: text, header: http.Header{"Content-Type": {"application/json"}}}, nil
 }
 
-// shown answers with one association.
+// shown returns a reply with one association.
 func shown(a association) (*reply, error) { return jsonReply(map[string]any{"association": a}) }

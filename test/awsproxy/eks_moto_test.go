@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// podTrust lets EKS assume a role for Pods.
+// podTrust allows EKS to assume a role for Pods.
 const podTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
 
 const ireland = "eu-west-1"
@@ -43,7 +43,7 @@ func newEKSWorld(t *testing.T, w *world) *eksWorld {
 
 func (e *eksWorld) iam() *iam.Client { return iam.NewFromConfig(config(e.operator, e.key, ireland)) }
 
-// newRole creates a role, and has it show at once.
+// newRole creates a role, and makes it visible at once.
 func (e *eksWorld) newRole(t *testing.T, name, trust string) (arn string) {
 	t.Helper()
 	defer e.Calm()()
@@ -52,7 +52,7 @@ func (e *eksWorld) newRole(t *testing.T, name, trust string) (arn string) {
 	return *out.Role.Arn
 }
 
-// creation returns the request of an association for the ServiceAccount shop/web.
+// creation returns the request that creates an association for the ServiceAccount shop/web.
 func (e *eksWorld) creation(change ...func(*eks.CreatePodIdentityAssociationInput)) *eks.CreatePodIdentityAssociationInput {
 	in := &eks.CreatePodIdentityAssociationInput{ClusterName: &e.cluster, Namespace: aws.String("shop"), ServiceAccount: aws.String("web"), RoleArn: &e.role}
 	for _, c := range change {
@@ -232,7 +232,7 @@ func TestAChangeOfAnAssociationIsRefused(t *testing.T) {
 	wantCode(t, err, "ResourceNotFoundException")
 }
 
-// inAccount makes a creation that of another ServiceAccount.
+// inAccount sets another ServiceAccount in a creation.
 func inAccount(name string) func(*eks.CreatePodIdentityAssociationInput) {
 	return func(in *eks.CreatePodIdentityAssociationInput) { in.ServiceAccount = &name }
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// associationRequest is the body of a creation or a change; nil is not given.
+// associationRequest is the body of a creation or an update; nil means not given.
 type associationRequest struct {
 	Namespace          string            `json:"namespace"`
 	ServiceAccount     string            `json:"serviceAccount"`
@@ -58,7 +58,7 @@ func (s *eksService) create(ctx context.Context, x *exchange, c *eksCluster) (*r
 	return shown(s.add(c, in, made))
 }
 
-// add keeps a new association, which may not hold yet.
+// add stores a new association, which may take effect later.
 func (s *eksService) add(c *eksCluster, in associationRequest, made association) association {
 	id := "a-" + strings.ToLower(rand.Text())[:17]
 	made.CreatedAt = s.seconds()
@@ -75,11 +75,11 @@ func (s *eksService) add(c *eksCluster, in associationRequest, made association)
 	return made
 }
 
-// seconds returns the time as EKS tells it.
+// seconds returns the current time in EKS's format: seconds since 1970.
 func (s *eksService) seconds() float64 { return float64(s.now().UnixMilli()) / 1000 }
 
-// again returns the association that the request's token has made already, or
-// the refusal of a token that made another one.
+// again returns the association that was created with the request's token, or a refusal if that request was a
+// different one.
 func (s *eksService) again(x *exchange, c *eksCluster, in associationRequest) (*associationState, *reply) {
 	a := c.associations[c.tokens[in.ClientRequestToken]]
 	if in.ClientRequestToken == "" || a == nil || a.deleted {
@@ -91,13 +91,13 @@ func (s *eksService) again(x *exchange, c *eksCluster, in associationRequest) (*
 	return a, nil
 }
 
-// text returns what a request asks for, to compare it with another.
+// text returns the request in a form that can be compared.
 func (r associationRequest) text() string {
-	text, _ := json.Marshal(r) // it was JSON
+	text, _ := json.Marshal(r) // it was parsed from JSON
 	return string(text)
 }
 
-// count returns how many associations a cluster has.
+// count returns the number of associations in a cluster.
 func (s *eksService) count(c *eksCluster) (n int) {
 	for _, a := range c.associations {
 		if !a.deleted {
@@ -107,8 +107,7 @@ func (s *eksService) count(c *eksCluster) (n int) {
 	return n
 }
 
-// change does to the association what a request says. A text that is empty
-// takes away what there was.
+// change applies a request to the association. An empty text removes the former value.
 func (a *association) change(in associationRequest) {
 	if in.RoleARN != nil {
 		a.RoleARN = *in.RoleARN
@@ -159,14 +158,14 @@ func (s *eksService) update(ctx context.Context, x *exchange, c *eksCluster) (*r
 	if a == nil || a.deleted {
 		return x.noAssociation(have.Summary.AssociationID), nil
 	}
-	made = a.now // it may have changed meanwhile
+	made = a.now // it may have changed since
 	made.change(in)
 	made.ModifiedAt = s.seconds()
 	s.replace(a, made)
 	return shown(made)
 }
 
-// replace makes an association what it is to be, which may not hold yet.
+// replace sets the state of an association, which may take effect later.
 func (s *eksService) replace(a *associationState, by association) {
 	if before := s.effective(a); before != nil {
 		held := *before
@@ -176,8 +175,7 @@ func (s *eksService) replace(a *associationState, by association) {
 	s.lag.begin(by.Summary.AssociationARN, associationLag)
 }
 
-// find returns the association that a call names, or the refusal if there is
-// none.
+// find returns the association that a call names, or the refusal if it does not exist.
 func (s *eksService) find(x *exchange, c *eksCluster) (association, *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,8 +208,7 @@ func (s *eksService) describe(_ context.Context, x *exchange, c *eksCluster) (*r
 	return shown(have)
 }
 
-// associationsPage is how many associations a page has, by the reference of
-// ListPodIdentityAssociations.
+// associationsPage is the number of associations on a page, by the reference of ListPodIdentityAssociations.
 const associationsPage = 100
 
 func (s *eksService) list(_ context.Context, x *exchange, c *eksCluster) (*reply, error) {
@@ -246,7 +243,7 @@ func (s *eksService) list(_ context.Context, x *exchange, c *eksCluster) (*reply
 	return jsonReply(answer)
 }
 
-// passes reports whether the association is one that the listing asks for.
+// passes reports whether the association matches the listing's filters.
 func (a associationSummary) passes(x *exchange) bool {
 	namespace, account := x.query.Get("namespace"), x.query.Get("serviceAccount")
 	return (namespace == "" || namespace == a.Namespace) && (account == "" || account == a.ServiceAccount)

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// needs returns the permissions of a call to EKS, by the Service Authorization
-// Reference: on the cluster for what makes and lists associations, else on the
-// association; to tag, if one is created with tags; and to pass the roles.
+// needs returns the permissions of a call to EKS, by the Service Authorization Reference: on the cluster for creating
+// and listing associations, otherwise on the association; to tag, if one is created with tags; and to pass the roles.
 func (s *eksService) needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	name := clusterOf(x.path)
 	n := need{action: "eks:" + x.call.Operation, resource: x.arn("eks", "cluster/"+name), facts: facts{}}
@@ -18,7 +17,7 @@ func (s *eksService) needs(_ context.Context, _ *upstream, x *exchange) ([]need,
 		return []need{n}, nil
 	case "CreatePodIdentityAssociation":
 		var in associationRequest
-		_ = json.Unmarshal(x.body, &in) // what is no JSON is refused in create
+		_ = json.Unmarshal(x.body, &in) // create refuses invalid JSON
 		n.facts.tagged(in.Tags)
 		all := []need{n}
 		if len(in.Tags) > 0 {
@@ -43,13 +42,13 @@ func (s *eksService) needs(_ context.Context, _ *upstream, x *exchange) ([]need,
 		return []need{n}, nil
 	case "UpdatePodIdentityAssociation":
 		var in associationRequest
-		_ = json.Unmarshal(x.body, &in) // what is no JSON is refused in update
+		_ = json.Unmarshal(x.body, &in) // update refuses invalid JSON
 		return append([]need{n}, podPassNeeds(in, have)...), nil
 	}
 	return nil, unknownOperation(x)
 }
 
-// tagNeeds returns the permission of a call about the tags of an association.
+// tagNeeds returns the permission for a call about the tags of an association.
 func (s *eksService) tagNeeds(x *exchange) []need {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,14 +68,14 @@ func (s *eksService) tagNeeds(x *exchange) []need {
 	return []need{n}
 }
 
-// podPassNeeds returns the permissions to give EKS the roles that an association
-// is to have: it looks at the role with the caller's permissions, too.
+// podPassNeeds returns the permissions to pass to EKS the roles that an association will have: EKS reads the role
+// with the caller's permissions, too.
 func podPassNeeds(in associationRequest, have association) []need {
 	have.change(in)
 	var all []need
 	for _, arn := range []string{have.RoleARN, have.TargetRoleARN} {
 		if !strings.HasPrefix(arn, "arn:") {
-			continue // not given, or refused for what it is
+			continue // not given, or refused as invalid
 		}
 		if arn == have.RoleARN {
 			all = append(all, need{action: "iam:GetRole", resource: arn})

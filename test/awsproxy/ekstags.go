@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// state returns the association that an ARN is of; nil if there is none. The
-// service is locked.
+// state returns the association with the ARN; nil if there is none. The caller holds the lock of the service.
 func (s *eksService) state(arn string) *associationState {
 	for _, c := range s.all {
 		for _, a := range c.associations {

@@ -10,15 +10,14 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// podService is who assumes the roles of associations.
+// podService is the principal that assumes the roles of associations.
 var podService = iam.Principal{Kind: "Service", Name: "pods.eks.amazonaws.com"}
 
-// sessionPolicyText is what a session policy may be made of, by the same
-// references.
+// sessionPolicyText matches the characters that a session policy may have, by the same references.
 var sessionPolicyText = regexp.MustCompile(`^[\x{9}\x{A}\x{D}\x{20}-\x{FF}]+$`)
 
-// sessionPolicyLimit is the greatest length of a session policy in characters,
-// by the references of AssumeRole and CreatePodIdentityAssociation.
+// sessionPolicyLimit is the maximum length of a session policy in characters, by the references of AssumeRole and
+// CreatePodIdentityAssociation.
 const sessionPolicyLimit = 2048
 
 // invalid refuses the call; nil if why is empty.
@@ -38,7 +37,7 @@ var (
 	serviceAccountName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
 )
 
-// invalid says what is wrong with a creation's own parts; "" if nothing is.
+// invalid returns what is wrong with the parts that only a creation has; "" if nothing is.
 func (r associationRequest) invalid() string {
 	switch {
 	case !namespaceName.MatchString(r.Namespace):
@@ -52,8 +51,7 @@ func (r associationRequest) invalid() string {
 	}
 }
 
-// invalidTags says what is wrong with the tags of an association; "" if nothing
-// is.
+// invalidTags returns what is wrong with the tags of an association; "" if nothing is.
 func invalidTags(tags map[string]string) string {
 	if len(tags) > 50 {
 		return "There may be at most 50 tags."
@@ -69,7 +67,7 @@ func invalidTags(tags map[string]string) string {
 	return ""
 }
 
-// invalid says what is wrong with an association; "" if nothing is.
+// invalid returns what is wrong with an association; "" if nothing is.
 func (a *association) invalid() string {
 	if _, ok := readRoleARN(a.RoleARN); !ok {
 		return "Invalid Role ARN: " + a.RoleARN
@@ -95,8 +93,8 @@ func (a *association) invalid() string {
 	return ""
 }
 
-// invalidRole says why the role cannot be an association's; "" if it can. What
-// conditions its trust policy has shows only when it is assumed.
+// invalidRole returns why an association cannot have the role; "" if it can. The conditions of its trust policy
+// matter only when it is assumed.
 func (s *eksService) invalidRole(ctx context.Context, x *exchange, arn string) (string, error) {
 	id, _ := readRoleARN(arn)
 	if id.account != x.call.Account || id.partition != partition(x.call.Region) {

@@ -8,15 +8,14 @@ import (
 	"sync/atomic"
 )
 
-// elbService is the second version of Elastic Load Balancing. It takes issued
-// certificates only; keeps the limits of a load balancer; tells a listener's
-// default certificate from those added to it; and gives load balancers the names
-// and hosted zones that AWS does.
+// elbService is Elastic Load Balancing, version 2. It accepts only issued certificates, enforces the limits of a load
+// balancer, distinguishes a listener's default certificate from those added to it, and gives load balancers names and
+// hosted zones like AWS's.
 type elbService struct {
 	upstream     *upstream
 	certificates *acmService
 	locks        locks        // by account and region
-	moved        atomic.Int64 // rules that made way
+	moved        atomic.Int64 // rules that were moved out of the way of others
 }
 
 func (s *elbService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -39,8 +38,7 @@ func (s *elbService) around(ctx context.Context, x *exchange, next forward) (*re
 	return r, nil
 }
 
-// judge returns the answer to a call that moto is not to have, or nil. It may
-// change the call.
+// judge returns the reply to a call that must not reach moto, or nil. It may change the call.
 func (s *elbService) judge(ctx context.Context, x *exchange) (*reply, error) {
 	switch x.call.Operation {
 	case "CreateLoadBalancer":
@@ -61,7 +59,7 @@ func (s *elbService) judge(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// created names, by operation, what it makes.
+// created is the element that an operation creates, by operation.
 var created = map[string]string{
 	"CreateLoadBalancer": "LoadBalancerArn", "CreateListener": "ListenerArn", "CreateRule": "RuleArn", "CreateTargetGroup": "TargetGroupArn",
 }
@@ -71,7 +69,7 @@ var (
 	moreThanOne   = regexp.MustCompile(`(<Certificates><member><CertificateArn>[^<]*</CertificateArn></member>)(?:<member>.*?</member>)+</Certificates>`)
 )
 
-// complete makes moto's answer that of AWS.
+// complete turns moto's response into AWS's.
 func (s *elbService) complete(x *exchange, r *reply) {
 	if name := created[x.call.Operation]; name != "" {
 		x.call.Resource += "," + element(r.body, name)
@@ -85,13 +83,12 @@ func (s *elbService) complete(x *exchange, r *reply) {
 			return []byte("<LoadBalancerArn>" + string(m[1]) + "</LoadBalancerArn><DNSName>" + name + "</DNSName><CanonicalHostedZoneId>" + zone +
 				"</CanonicalHostedZoneId>" + string(m[2]) + "<Type>" + string(m[3]) + "</Type>")
 		})
-	case "CreateListener", "ModifyListener", "DescribeListeners": // they show the default one
+	case "CreateListener", "ModifyListener", "DescribeListeners": // they show the default certificate
 		r.body = moreThanOne.ReplaceAll(r.body, []byte("$1</Certificates>"))
 	}
 }
 
-// missingBalancer refuses the description of load balancers of which moto has
-// found but some.
+// missingBalancer refuses the description of load balancers if moto has found only some of them.
 func missingBalancer(x *exchange, r *reply) *reply {
 	for _, list := range []struct{ parameter, element string }{{"Names", "LoadBalancerName"}, {"LoadBalancerArns", "LoadBalancerArn"}} {
 		for _, asked := range formList(x.form, list.parameter+".member.") {

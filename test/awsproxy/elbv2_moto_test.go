@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// balancing is an account in which load balancers and certificates can be had at once.
+// balancing is an account in which load balancers and certificates are ready at once.
 type balancing struct {
 	*world
 	key     string

@@ -11,7 +11,7 @@ import (
 
 const elbVersion = "2015-12-01"
 
-// loadBalancer and listener are what moto says of one.
+// loadBalancer and listener are moto's descriptions.
 type loadBalancer struct {
 	ARN            string `xml:"LoadBalancerArn"`
 	Name           string `xml:"LoadBalancerName"`
@@ -27,10 +27,10 @@ type listener struct {
 	LoadBalancer string `xml:"LoadBalancerArn"`
 	Port         string
 	Protocol     string
-	Certificates []string `xml:"Certificates>member>CertificateArn"` // in moto all, the default one first
+	Certificates []string `xml:"Certificates>member>CertificateArn"` // moto lists all, the default one first
 }
 
-// ask makes a call of the proxy's own; answered is false if moto refused it.
+// ask makes a call on the proxy's own behalf; answered is false if moto refused it.
 func (s *elbService) ask(ctx context.Context, account, region, action string, form url.Values, into any) (answered bool, err error) {
 	if form == nil {
 		form = url.Values{}
@@ -50,7 +50,7 @@ func (s *elbService) ask(ctx context.Context, account, region, action string, fo
 	return true, nil
 }
 
-// unpaged is a page's size that moto takes and nothing exceeds.
+// unpaged is a page size that moto accepts and no listing exceeds.
 const unpaged = "1000000"
 
 func (s *elbService) loadBalancers(ctx context.Context, account, region string) ([]loadBalancer, error) {
@@ -61,7 +61,7 @@ func (s *elbService) loadBalancers(ctx context.Context, account, region string) 
 	return got.All, err
 }
 
-// listeners returns the listeners of a load balancer, none if there is no such.
+// listeners returns the listeners of a load balancer, none if it does not exist.
 func (s *elbService) listeners(ctx context.Context, account, region, balancer string) ([]listener, error) {
 	return s.describeListeners(ctx, account, region, url.Values{"LoadBalancerArn": {balancer}})
 }

@@ -14,8 +14,8 @@ import (
 
 var balancerLabel = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?$`)
 
-// createBalancer serves CreateLoadBalancer: a repeated call gets the first load
-// balancer, and another one of the same name is refused.
+// createBalancer serves CreateLoadBalancer: a repeated call returns the first load balancer, and a different one with
+// the same name is refused.
 func (s *elbService) createBalancer(ctx context.Context, x *exchange) (*reply, error) {
 	asked := askedBalancer(x.form)
 	invalid := func(message string) (*reply, error) {
@@ -47,7 +47,7 @@ func (s *elbService) createBalancer(ctx context.Context, x *exchange) (*reply, e
 	return nil, nil
 }
 
-// again answers the creation of a load balancer that there is already.
+// again answers the creation of a load balancer that exists already.
 func (s *elbService) again(ctx context.Context, x *exchange, arn string) (*reply, error) {
 	var got struct {
 		Result rawXML `xml:"DescribeLoadBalancersResult"`
@@ -69,7 +69,7 @@ func askedBalancer(form url.Values) loadBalancer {
 	return b
 }
 
-// sameAs compares settings; without security groups AWS takes the VPC's own.
+// sameAs compares settings; without security groups AWS uses the VPC's own.
 func (b loadBalancer) sameAs(asked loadBalancer) bool {
 	sameSet := func(a, b []string) bool {
 		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
@@ -97,7 +97,7 @@ func balancerAddress(arn, kind string, internal bool, region string) (name, zone
 	return strings.ToLower(fmt.Sprintf("%s-%d.%s.elb.%s", label, 1_000_000_000+h.Sum64()%1_000_000_000, region, domain)), cmp.Or(applicationZones[region], unknownZone)
 }
 
-// unknownZone is that of a region which the tables lack.
+// unknownZone is the hosted zone for a region that the tables lack.
 const unknownZone = "Z0000000UNKNOWN"
 
 // members reads list.member.1.field, list.member.2.field, and so on.

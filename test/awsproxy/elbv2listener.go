@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxCertificates is how many a load balancer has at most, default ones included.
+// maxCertificates is the maximum number of certificates of a load balancer, default ones included.
 const maxCertificates = 25
 
 func (s *elbService) createListener(ctx context.Context, x *exchange) (*reply, error) {
@@ -31,11 +31,11 @@ func (s *elbService) createListener(ctx context.Context, x *exchange) (*reply, e
 	return s.refuseTargets(ctx, x, listeners, "")
 }
 
-// modifyListener serves ModifyListener. Unlike moto it keeps the certificates beside the default one.
+// modifyListener serves ModifyListener. Unlike moto it keeps the certificates other than the default one.
 func (s *elbService) modifyListener(ctx context.Context, x *exchange) (*reply, error) {
 	l, err := s.listener(ctx, x.call.Account, x.call.Region, x.form.Get("ListenerArn"))
 	if err != nil || l == nil {
-		return nil, err // moto says that it is not there
+		return nil, err // moto reports that it does not exist
 	}
 	arns := members(x.form, "Certificates", "CertificateArn")
 	if len(arns) > 1 {
@@ -81,7 +81,7 @@ func (s *elbService) addCertificate(ctx context.Context, x *exchange) (*reply, e
 	return added, s.putCertificates(ctx, x, l.ARN, append(l.Certificates, arn))
 }
 
-// removeCertificate leaves the default one alone, which moto would remove.
+// removeCertificate does not remove the default certificate, which moto would remove.
 func (s *elbService) removeCertificate(ctx context.Context, x *exchange) (*reply, error) {
 	l, arn, refusal, err := s.oneCertificate(ctx, x)
 	if l == nil || refusal != nil || err != nil {
@@ -100,8 +100,8 @@ func (s *elbService) removeCertificate(ctx context.Context, x *exchange) (*reply
 	return x.answer(""), nil
 }
 
-// oneCertificate reads what both calls take: a listener, nil if moto is to say
-// that it is not there, and one certificate.
+// oneCertificate reads the parameters of both calls: a listener, nil if moto should report that it does not exist,
+// and one certificate.
 func (s *elbService) oneCertificate(ctx context.Context, x *exchange) (l *listener, arn string, refusal *reply, err error) {
 	arns := members(x.form, "Certificates", "CertificateArn")
 	if len(arns) != 1 {
@@ -111,7 +111,7 @@ func (s *elbService) oneCertificate(ctx context.Context, x *exchange) (l *listen
 	return l, arns[0], nil, err
 }
 
-// putCertificates makes these the listener's, the default one first.
+// putCertificates sets the listener's certificates, the default one first.
 func (s *elbService) putCertificates(ctx context.Context, x *exchange, listener string, arns []string) error {
 	form := url.Values{"ListenerArn": {listener}}
 	setCertificates(form, arns)
@@ -128,8 +128,8 @@ func setCertificates(form url.Values, arns []string) {
 	}
 }
 
-// refuseCertificates refuses what AWS does not attach, and what is too much
-// beside those that the load balancer's listeners have.
+// refuseCertificates refuses certificates that AWS does not attach, and those that exceed the limit together with the
+// certificates of the load balancer's listeners.
 func (s *elbService) refuseCertificates(ctx context.Context, x *exchange, arns []string, listeners []listener) (*reply, error) {
 	for _, arn := range arns {
 		if refusal, err := s.refuseCertificate(ctx, x, arn); refusal != nil || err != nil {

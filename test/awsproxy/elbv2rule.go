@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A load balancer has so many at most; the default rules do not count.
+// The limits of a load balancer; default rules do not count.
 const (
 	maxRules        = 100
 	maxTargetGroups = 100
@@ -21,7 +21,7 @@ func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
 	if refusal := refuseValues(x); refusal != nil {
 		return refusal, nil
 	}
-	// arn:...:listener/app/NAME/ID/LISTENER, and :listener-rule/ with a RULE after
+	// The ARN is arn:...:listener/app/NAME/ID/LISTENER, or :listener-rule/ followed by a RULE.
 	modified := x.form.Get("RuleArn")
 	at := x.form.Get("ListenerArn")
 	if modified != "" {
@@ -40,8 +40,8 @@ func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
 	return s.refuseTargets(ctx, x, listeners, modified)
 }
 
-// makeWay moves the rules of a call to places that nobody uses. Unlike AWS, moto refuses a place that another rule has,
-// though that one is being moved itself.
+// makeWay moves the rules of a call to free priorities. Unlike AWS, moto refuses a priority that another rule has,
+// even if the same call moves that rule.
 func (s *elbService) makeWay(ctx context.Context, x *exchange) error {
 	form := url.Values{}
 	for i, arn := range members(x.form, "RulePriorities", "RuleArn") {
@@ -61,9 +61,8 @@ type listenerRule struct {
 
 var targetGroup = regexp.MustCompile(`arn:[^<\s]*:targetgroup/[^<\s]*`)
 
-// refuseTargets refuses a rule, or a target group, that is one too many for the
-// load balancer of these listeners. What is replaced, a rule or a listener's
-// default action, does not count.
+// refuseTargets refuses a rule, or a target group, that exceeds the limit for the load balancer of these listeners. A
+// rule or a listener's default action that the call replaces does not count.
 func (s *elbService) refuseTargets(ctx context.Context, x *exchange, listeners []listener, replaced string) (*reply, error) {
 	load := balancerLoad{groups: map[string]bool{}}
 	for name := range x.form {
@@ -86,7 +85,7 @@ func (s *elbService) refuseTargets(ctx context.Context, x *exchange, listeners [
 	return nil, nil
 }
 
-// balancerLoad is what counts against the limits of a load balancer.
+// balancerLoad holds what counts against the limits of a load balancer.
 type balancerLoad struct {
 	rules  int
 	groups map[string]bool

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// What a rule holds at most, by the quotas of Application Load Balancers and the reference of RuleCondition and Action.
+// The maximum values of a rule, by the quotas of Application Load Balancers and the reference of RuleCondition and
+// Action.
 const (
 	maxValuesOfCondition = 3
 	maxValuesOfRule      = 5
@@ -142,9 +143,9 @@ func wrongRedirect(form url.Values) string {
 	return ""
 }
 
-// wrongAt tells of a redirect that cannot be at the listener: from HTTPS to HTTP, or to where the request came from. AWS:
-// RedirectActionConfig, "You can't redirect HTTPS to HTTP"; the loop is in kubernetes-sigs/aws-load-balancer-controller
-// issue 487.
+// wrongAt tells of a redirect that cannot be at the listener: from HTTPS to HTTP, or to where the request came from.
+// AWS: RedirectActionConfig, "You can't redirect HTTPS to HTTP"; the loop is in
+// kubernetes-sigs/aws-load-balancer-controller issue 487.
 func wrongAt(l *listener, form url.Values) string {
 	if form.Get(redirectConfig+"StatusCode") == "" {
 		return ""

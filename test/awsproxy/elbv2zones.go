@@ -1,7 +1,6 @@
 package awsproxy
 
-// applicationZones are the hosted zones in which AWS keeps the names of
-// application load balancers, by region.
+// applicationZones are AWS's hosted zones for the names of application load balancers, by region.
 var applicationZones = map[string]string{
 	"af-south-1":     "Z268VQBMOI5EKX",
 	"ap-east-1":      "Z3DQVH9N71FHZ0",
@@ -38,7 +37,7 @@ var applicationZones = map[string]string{
 	"cn-northwest-1": "ZM7IZAIOVVDZF",
 }
 
-// networkZones are those of network load balancers, of the regions that tests use.
+// networkZones are the hosted zones of network load balancers, for the regions that tests use.
 var networkZones = map[string]string{
 	"eu-central-1": "Z3F0SRJ5LGBH90",
 	"eu-west-1":    "Z2IFOLAFXWLO4F",

@@ -12,11 +12,11 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// maxBody bounds what is held in memory of a request: more than any AWS API
-// takes, save for the objects of S3, which are streamed.
+// maxBody is the largest request body that is held in memory: more than any AWS API accepts, except for the objects
+// of S3, which are streamed.
 const maxBody = 16 << 20
 
-// protocol is the way a service speaks; it decides the shape of errors.
+// protocol is a service's wire protocol; it decides the shape of errors.
 type protocol int
 
 const (
@@ -28,19 +28,19 @@ const (
 	protoRESTJSON
 )
 
-// exchange is one request on its way, with what the proxy understood of it.
+// exchange is one request in progress, with what the proxy has parsed of it.
 type exchange struct {
 	in       *http.Request
 	call     Call
 	protocol protocol
 	scope    scope
-	caller   *principal // whose permissions are judged; nil is the root user of the account
+	caller   *principal // the principal whose permissions are judged; nil is the root user of the account
 	owner    string     // the account of the queue or topic that the call is about, if it names one
-	admitted bool       // the resource is another account's, whose policy lets the caller in
-	deliver  []delivery // what moto may deliver while it serves the call
+	admitted bool       // the resource is another account's, whose policy allows the caller
+	deliver  []delivery // deliveries that moto may make while it serves the call
 	policies map[string]*iam.ResourcePolicy
 
-	// What goes upstream; strict parts may change it.
+	// The request that goes upstream; strict parts may change it.
 	path, rawPath, rawQuery string
 	body                    []byte // if not streamed
 	streamed                bool   // an S3 object's content, in or out
@@ -52,7 +52,7 @@ type exchange struct {
 	bucket string         // S3
 }
 
-// read understands a request, without judging it.
+// read parses a request, without judging it.
 func (p *Proxy) read(r *http.Request, actor Actor) (*exchange, error) {
 	x := &exchange{
 		in: r, scope: readScope(r), query: r.URL.Query(),
@@ -79,7 +79,7 @@ func (p *Proxy) read(r *http.Request, actor Actor) (*exchange, error) {
 	return x, nil
 }
 
-// understand finds operation and resource in the body or path.
+// understand finds the operation and the resource in the body or the path.
 func (x *exchange) understand() {
 	switch x.protocol {
 	case protoQuery, protoEC2:
@@ -95,12 +95,12 @@ func (x *exchange) understand() {
 	case protoJSON:
 		target := x.in.Header.Get("X-Amz-Target")
 		x.call.Operation = target[strings.LastIndex(target, ".")+1:]
-		_ = json.Unmarshal(x.body, &x.json) // what is no object has no resource either
+		_ = json.Unmarshal(x.body, &x.json) // without an object there is no resource
 		x.call.Resource = resourceOfJSON(x.call.Service, x.json)
 	case protoRESTXML:
 		x.call.Operation, x.call.Resource = route53Operation(x.in.Method, x.path)
 	case protoRESTJSON:
-		_ = json.Unmarshal(x.body, &x.json) // what is no object is refused later
+		_ = json.Unmarshal(x.body, &x.json) // what is not an object is refused later
 		x.call.Operation, x.call.Resource = eksOperation(x.in.Method, x.path, x.json)
 	case protoS3: // done by readS3
 	}
@@ -111,8 +111,7 @@ func (x *exchange) setForm(form url.Values) {
 	x.form, x.body = form, []byte(form.Encode())
 }
 
-// detectProtocol goes by what the request looks like; the service only tells
-// apart what looks alike.
+// detectProtocol detects the protocol from the request; the service decides only between those that look alike.
 func detectProtocol(r *http.Request, service string) protocol {
 	contentType := r.Header.Get("Content-Type")
 	switch {

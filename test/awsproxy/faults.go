@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// FaultKind is what a fault does to the calls it matches.
+// FaultKind is the effect of a fault on the calls it matches.
 type FaultKind string
 
 // The kinds of fault. Their error codes are those of the service called.
 const (
-	Throttle    FaultKind = "throttle"     // refused for the rate; nothing done
+	Throttle    FaultKind = "throttle"     // refused for exceeding the rate; nothing done
 	ServerError FaultKind = "server-error" // 500; nothing done
 	Denied      FaultKind = "denied"       // refused by IAM; nothing done
-	// LostReply: AWS commits, then the connection is cut. Note that
-	// net/http's transport replays a GET by itself on a reused connection.
+	// LostReply lets AWS commit, then cuts the connection. Note that net/http's transport replays a GET by itself on
+	// a reused connection.
 	LostReply FaultKind = "lost-reply"
-	Hang      FaultKind = "hang"    // nothing done, no answer until the client gives up
-	Latency   FaultKind = "latency" // Delay more; other faults still apply
-	// PartialPage leaves the last item out of a listing's page. The page's
-	// token stays. A response that is no listing, or an empty one, is untouched.
+	Hang      FaultKind = "hang"    // nothing done, no response until the client gives up
+	Latency   FaultKind = "latency" // adds Delay; other faults still apply
+	// PartialPage leaves the last item out of a listing's page. The page's token stays. A response that is not a
+	// listing, or is an empty one, is unchanged.
 	PartialPage FaultKind = "partial-page"
 )
 
@@ -36,15 +36,15 @@ type Fault struct {
 	OnlyWrites bool
 	// OnlyContinued matches the second and further pages of listings only.
 	OnlyContinued bool
-	// Match, if set, must agree too.
+	// Match, if set, must match too.
 	Match func(Call) bool
 
 	Kind FaultKind
 	// Delay is for Latency.
 	Delay time.Duration
-	// Times the fault occurs before it is spent; 0 means until removed.
+	// Times is how often the fault occurs before it is removed; 0 means no limit.
 	Times int
-	// Probability with which it fires on a matching call; 0 means always.
+	// Probability is how likely the fault is on a matching call; 0 means always.
 	Probability float64
 }
 
@@ -67,7 +67,7 @@ type activeFault struct {
 	left int // meaningful if Times > 0
 }
 
-// faults keeps what is injected in the order of injection.
+// faults holds the injected faults in the order of injection.
 type faults struct {
 	mu     sync.Mutex
 	active []*activeFault
@@ -86,8 +86,8 @@ func (fs *faults) inject(f Fault) (remove func()) {
 	}
 }
 
-// pick returns what befalls the call: the first other fault that fires, and the
-// sum of the delays of the Latency faults before it.
+// pick returns the fault of the call: the first other fault that fires, and the sum of the delays of the Latency
+// faults before it.
 func (fs *faults) pick(c Call) (kind FaultKind, delay time.Duration) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -103,7 +103,7 @@ func (fs *faults) pick(c Call) (kind FaultKind, delay time.Duration) {
 	return "", delay
 }
 
-// fires draws the lot and counts; a spent fault is dropped.
+// fires decides by the probability, counts, and removes a fault that is used up.
 func (fs *faults) fires(a *activeFault) bool {
 	if a.Probability > 0 && fs.random.Float64() >= a.Probability {
 		return false

@@ -53,7 +53,7 @@ func TestFaultsSpareTheOutside(t *testing.T) {
 	w.OnCall(func(context.Context, awsproxy.Call, awsproxy.Phase) error { return io.EOF })
 	c := s3.NewFromConfig(config(w.outside, keyOne, "eu-west-1"))
 	bucket := create(t, c, "eu-west-1", "a", "b")
-	if got := tagsOf(t, c, bucket); len(got) != 1 { // as strict as the other way in
+	if got := tagsOf(t, c, bucket); len(got) != 1 { // as strict as the operator's entrance
 		t.Errorf("tags %v", got)
 	}
 	if n := len(w.Calls(awsproxy.By(awsproxy.Outside))); n != 2 {
@@ -86,7 +86,7 @@ func TestLostReplyCommits(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle leaves no half-made bucket behind.
+// A client that disconnects during a creation leaves no half-created bucket behind.
 func TestClientGoneStillCommitsWhole(t *testing.T) {
 	w := newWorld(t)
 	bucket := unique(t)
@@ -101,7 +101,7 @@ func TestClientGoneStillCommitsWhole(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want cancelled", err)
 	}
-	w.operator.Close() // waits for calls under way
+	w.operator.Close() // waits for calls in progress
 	if got := tagsOf(t, s3.NewFromConfig(config(w.outside, keyOne, "eu-west-1")), bucket); got["a"] != "b" {
 		t.Errorf("tags %v", got)
 	}

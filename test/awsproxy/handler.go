@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// HealthPath answers 200 without credentials, on both ways in.
+// HealthPath returns 200 without credentials, at every entrance.
 const HealthPath = "/_portico/healthz"
 
-// errCut ends an exchange without an answer.
+// errCut ends an exchange without a response.
 var errCut = errors.New("connection cut")
 
 type handler struct {
@@ -78,8 +78,7 @@ func (p *Proxy) run(ctx context.Context, x *exchange) (*reply, error) {
 	return r, errCut
 }
 
-// disturb waits as the rules and the latency say, and returns the fault to
-// apply. A hanging call returns only with an error.
+// disturb waits for the injected delays, and returns the fault to apply. A hanging call returns only with an error.
 func (p *Proxy) disturb(ctx context.Context, x *exchange) (FaultKind, error) {
 	if x.call.Actor != Operator {
 		return "", nil
@@ -92,7 +91,7 @@ func (p *Proxy) disturb(ctx context.Context, x *exchange) (FaultKind, error) {
 	var timer <-chan time.Time
 	if fault == Hang {
 		p.journal.update(x.call)
-		_, _ = io.Copy(io.Discard, x.in.Body) // the server notices a client that goes away only then
+		_, _ = io.Copy(io.Discard, x.in.Body) // only then does the server notice that a client has disconnected
 	} else if delay += time.Duration(p.latency.Load()); delay > 0 {
 		timer = time.After(delay)
 	} else {
@@ -107,7 +106,7 @@ func (p *Proxy) disturb(ctx context.Context, x *exchange) (FaultKind, error) {
 	return fault, errCut
 }
 
-// injected returns the answer of a fault that keeps the call from AWS, else nil.
+// injected returns the reply of a fault that keeps the call from AWS, otherwise nil.
 func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
 	switch fault {
 	case Throttle:
@@ -121,8 +120,7 @@ func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
 	}
 }
 
-// serve passes the call on to moto if the caller may make it, by the service's
-// strict part if there is one.
+// serve passes the call to moto if the caller has the permissions, through the service's strict part if there is one.
 func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
 	if refused, err := p.judge(ctx, x); refused != nil || err != nil {
 		return refused, err

@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// boundaryKept are the calls on a role whose permission may hang on the boundary
-// that it has.
+// boundaryKept are the calls on a role whose permission may depend on the role's boundary.
 var boundaryKept = map[string]bool{
 	"PutRolePolicy": true, "DeleteRolePolicy": true, "AttachRolePolicy": true, "DetachRolePolicy": true, "DeleteRolePermissionsBoundary": true,
 }
 
-// sameRoleActions are the calls on a role that the Service Authorization
-// Reference has conditions on the role for only.
+// sameRoleActions are the calls on a role for which the Service Authorization Reference has no conditions other than
+// those on the role.
 var sameRoleActions = map[string]bool{
 	"GetRole": true, "ListRoleTags": true, "GetRolePolicy": true, "ListRolePolicies": true, "ListAttachedRolePolicies": true, "DeleteRole": true,
 	"UpdateAssumeRolePolicy": true, "UpdateRole": true, "TagRole": true, "UntagRole": true, "PutRolePermissionsBoundary": true,
 }
 
-// needs returns the permissions of a call to IAM: that of the operation's name,
-// and to tag, if a role is created with tags.
+// needs returns the permissions of a call to IAM: the one named like the operation, and to tag, if a role is created
+// with tags.
 func (b *roleBook) needs(ctx context.Context, _ *upstream, x *exchange) ([]need, error) {
 	action := "iam:" + x.call.Operation
 	switch x.call.Operation {

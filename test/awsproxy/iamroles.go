@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// The quotas of IAM that the simulator does not keep, by "IAM and AWS STS quotas".
-// White space in policies does not count.
+// Quotas of IAM that the simulator does not enforce, by "IAM and AWS STS quotas". White space in policies does not
+// count.
 const (
 	rolesQuota       = 1000
 	trustQuota       = 2048
@@ -21,7 +21,7 @@ const (
 	tagsPerRoleQuota = 50
 )
 
-// SetRolesQuota limits the roles of each account; 0 brings back AWS's own limit.
+// SetRolesQuota limits the roles of each account; 0 restores AWS's own limit.
 func (p *Proxy) SetRolesQuota(n int) { p.iam.quota.Store(int64(n)) }
 
 // iamService is as strict about roles as IAM is.
@@ -32,10 +32,10 @@ type iamService struct {
 
 func newIAM(book *roleBook) *iamService { return &iamService{book: book} }
 
-// newRole names a role to the lag that EKS may not know yet.
+// newRole returns the lag's key for a role that may still be unknown to EKS.
 func newRole(arn string) string { return "new role " + arn }
 
-// changesPolicies are the calls that change what a role may do.
+// changesPolicies are the calls that change a role's permissions.
 var changesPolicies = map[string]bool{
 	"PutRolePolicy": true, "DeleteRolePolicy": true, "AttachRolePolicy": true, "DetachRolePolicy": true,
 	"PutRolePermissionsBoundary": true, "DeleteRolePermissionsBoundary": true,
@@ -76,7 +76,7 @@ func (s *iamService) around(ctx context.Context, x *exchange, next forward) (*re
 	return r, nil
 }
 
-// noteChange has a change of a role lag.
+// noteChange makes a change of a role take effect later.
 func (b *roleBook) noteChange(ctx context.Context, x *exchange, before *storedRole) {
 	switch {
 	case x.call.Operation == "CreateRole":
@@ -92,13 +92,12 @@ func (b *roleBook) noteChange(ctx context.Context, x *exchange, before *storedRo
 	}
 }
 
-// roleName returns the role that a call to IAM names, of no path.
+// roleName returns the name of the role in a call to IAM, without its path.
 func (x *exchange) roleName() roleName {
 	return roleName{partition: partition(x.call.Region), account: x.call.Account, path: "/", name: x.form.Get("RoleName")}
 }
 
-// refuse returns IAM's refusal of a call about a role; nil if it takes it. Role
-// is nil if there is none yet.
+// refuse returns IAM's refusal of a call about a role; nil if IAM accepts it. Role is nil if it does not exist yet.
 func (s *iamService) refuse(ctx context.Context, x *exchange, role *storedRole) (*reply, error) {
 	if why := invalidRoleCall(x); why != "" {
 		return x.fail(http.StatusBadRequest, "ValidationError", "1 validation error detected: "+why), nil
@@ -128,7 +127,7 @@ var (
 	iamPaths    = regexp.MustCompile(`^(/|/[!-~]{1,510}/)$`)
 )
 
-// invalidRoleCall says what parameter has no valid form; "" if none.
+// invalidRoleCall returns which parameter is malformed; "" if none is.
 func invalidRoleCall(x *exchange) string {
 	f := x.form
 	if !strings.Contains(x.call.Operation, "Role") || strings.Contains(x.call.Operation, "InstanceProfile") || strings.Contains(x.call.Operation, "ServiceLinked") {
@@ -152,7 +151,7 @@ func invalidRoleCall(x *exchange) string {
 	return ""
 }
 
-// noBoundary refuses a boundary that is not there.
+// noBoundary refuses a boundary that does not exist.
 func (s *iamService) noBoundary(ctx context.Context, x *exchange) (*reply, error) {
 	arn := x.form.Get("PermissionsBoundary")
 	if arn == "" || !strings.Contains(arn, ":policy/") {
@@ -165,8 +164,7 @@ func (s *iamService) noBoundary(ctx context.Context, x *exchange) (*reply, error
 	return x.fail(http.StatusNotFound, "NoSuchEntity", "Scope ARN: "+arn+" does not exist or is not attachable."), nil
 }
 
-// full refuses a role that is there by another case of its name, and one too
-// many.
+// full refuses a role whose name exists in another case, and a role that exceeds the quota.
 func (s *iamService) full(ctx context.Context, x *exchange) (*reply, error) {
 	var all struct {
 		Names []string `xml:"ListRolesResult>Roles>member>RoleName"`
@@ -193,7 +191,7 @@ func (x *exchange) exceeded(message string) *reply {
 	return x.fail(http.StatusConflict, "LimitExceeded", message)
 }
 
-// compactLength counts the characters of a policy that count.
+// compactLength counts a policy's characters, without white space.
 func compactLength(document string) (n int) {
 	for _, c := range document {
 		if !unicode.IsSpace(c) {
@@ -203,7 +201,7 @@ func compactLength(document string) (n int) {
 	return n
 }
 
-// refuseTrust refuses a trust policy that IAM does not take.
+// refuseTrust refuses a trust policy that IAM does not accept.
 func refuseTrust(x *exchange, document string) *reply {
 	trust, err := parseTrust(document)
 	if err != nil {
@@ -220,15 +218,14 @@ func refuseTrust(x *exchange, document string) *reply {
 	return nil
 }
 
-// refuseInline refuses an inline policy that is none, or too long together with
-// the role's others.
+// refuseInline refuses an inline policy that is invalid, or too long together with the role's others.
 func refuseInline(x *exchange, role *storedRole) *reply {
 	document := x.form.Get("PolicyDocument")
 	if _, err := ParsePolicy([]byte(document)); err != nil {
 		return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", err.Error())
 	}
 	if role == nil {
-		return nil // moto says so
+		return nil // moto reports it
 	}
 	total := compactLength(document)
 	for name, other := range role.inline {
@@ -244,7 +241,7 @@ func refuseInline(x *exchange, role *storedRole) *reply {
 
 var summaryQuota = regexp.MustCompile(`(<key>RolesQuota</key>\s*<value>)\d+`)
 
-// summary tells the quota that holds.
+// summary reports the effective quota.
 func (s *iamService) summary(ctx context.Context, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {

@@ -86,7 +86,7 @@ func TestARoleIsRefused(t *testing.T) {
 	}
 }
 
-// trustQuota is IAM's, of characters in a trust policy.
+// trustQuota is IAM's quota of characters in a trust policy.
 const trustQuota = 2048
 
 func TestAChangeOfARoleIsRefused(t *testing.T) {
@@ -126,7 +126,7 @@ func TestAChangeOfARoleIsRefused(t *testing.T) {
 	must(t, err)
 }
 
-// What the operator does with roles hangs on their names, boundaries and tags.
+// The operator's permissions on roles depend on their names, boundaries and tags.
 func TestRolesAreJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	boundary, err := e.iam().CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("bound"), PolicyDocument: aws.String(everything)})
@@ -175,10 +175,10 @@ func TestRolesAreJudged(t *testing.T) {
 	_, goneErr := api.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: name})
 	must(t, errors.Join(readErr, tagsErr, listErr, policyErr, trustErr, boundErr, dropErr, summaryErr, goneErr))
 	_, err = api.GetRole(t.Context(), &iam.GetRoleInput{RoleName: name})
-	wantDenied(t, err, "AccessDenied", "iam:GetRole") // of a role that is not there IAM knows no path
+	wantDenied(t, err, "AccessDenied", "iam:GetRole") // IAM knows no path of a role that does not exist
 }
 
-// A changed policy of a role may hold later, and then for sessions that are open too.
+// A changed policy of a role may take effect later, for open sessions too.
 func TestPoliciesOfRolesLag(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -208,7 +208,7 @@ func TestPoliciesOfRolesLag(t *testing.T) {
 	}
 }
 
-// IAM tells when a role was last used, and where, whoever answered the call.
+// IAM reports when and where a role was last used, whether moto or the proxy answered the call.
 func TestTheLastUseOfARoleIsTold(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	use := func() *iamtypes.RoleLastUsed {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// refuseTags refuses reserved tags, and too many with those that the role has.
+// refuseTags refuses reserved tags, and tags that exceed the limit together with the role's.
 func refuseTags(x *exchange, role *storedRole) *reply {
 	all := map[string]bool{}
 	if role != nil {
@@ -26,8 +26,7 @@ func refuseTags(x *exchange, role *storedRole) *reply {
 	return nil
 }
 
-// foldTagKeys names tags as the role has them: for IAM the case of their keys
-// makes no difference.
+// foldTagKeys changes the case of tag keys to that of the role's tags: IAM ignores their case.
 func foldTagKeys(x *exchange, role *storedRole) {
 	if role == nil || x.call.Operation != "TagRole" && x.call.Operation != "UntagRole" {
 		return

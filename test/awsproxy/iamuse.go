@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// roleUse is when and where each role was last used. IAM's reference of RoleLastUsed
-// says that it is "the date and time [...] that the role was last used", by any
-// call, and the region that was called. IAM shows that up to four hours late; here
-// it shows at once.
+// roleUse records when and where each role was last used. IAM's reference of RoleLastUsed says that it is "the date
+// and time [...] that the role was last used", by any call, and the region that was called. IAM shows that up to four
+// hours late; here it shows at once.
 type roleUse struct {
 	mu  sync.Mutex
 	all map[string]usedRole // by ARN
@@ -24,7 +23,7 @@ type usedRole struct {
 	region string
 }
 
-// note notes a call of a session of a role.
+// note records a call by a session of a role.
 func (u *roleUse) note(caller *principal, at time.Time, region string) {
 	if caller == nil {
 		return
@@ -37,15 +36,15 @@ func (u *roleUse) note(caller *principal, at time.Time, region string) {
 	u.all[caller.role] = usedRole{at: at, region: region}
 }
 
-// UseRole has a role used at a time, in a region, for tests of what is long ago.
+// UseRole records a use of a role at a time, in a region, for tests of uses long ago.
 func (p *Proxy) UseRole(arn string, at time.Time, region string) {
 	p.roles.book.use.note(&principal{role: arn}, at, region)
 }
 
 var lastUsed = regexp.MustCompile(`(?s)<RoleLastUsed\s*/>|<RoleLastUsed>.*?</RoleLastUsed>`)
 
-// withUse answers GetRole with the role's last use: moto knows no region, and
-// of the calls that the proxy answers nothing.
+// withUse answers GetRole with the role's last use: moto knows no region, and does not see the calls that the proxy
+// answers.
 func (s *iamService) withUse(ctx context.Context, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {
@@ -64,7 +63,7 @@ func (s *iamService) withUse(ctx context.Context, next forward) (*reply, error) 
 	u.mu.Lock()
 	used, ok := u.all[answer.ARN]
 	u.mu.Unlock()
-	shows := "<RoleLastUsed/>" // of one that was never used
+	shows := "<RoleLastUsed/>" // a role that was never used
 	if ok {
 		shows = "<RoleLastUsed><LastUsedDate>" + used.at.UTC().Format(time.RFC3339) + "</LastUsedDate><Region>" + used.region + "</Region></RoleLastUsed>"
 	}

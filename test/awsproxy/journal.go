@@ -2,11 +2,11 @@ package awsproxy
 
 import "sync"
 
-// DefaultJournalSize is how many calls the journal keeps: about a minute of the
-// simulator's full speed for each ten thousand, at 200 bytes each.
+// DefaultJournalSize is how many calls the journal holds: about a minute at the simulator's full speed for each ten
+// thousand, at 200 bytes each.
 const DefaultJournalSize = 100_000
 
-// Mark is a place in the journal.
+// Mark is a position in the journal.
 type Mark uint64
 
 // journal is a ring of the latest calls, in order of arrival.
@@ -24,7 +24,7 @@ func newJournal(size int) *journal {
 	return &journal{next: 1, size: uint64(size)}
 }
 
-// begin gives the call its ID and shows it as under way.
+// begin gives the call its ID and records it as in progress.
 func (j *journal) begin(c *Call) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -37,7 +37,7 @@ func (j *journal) begin(c *Call) {
 	j.ring[(c.ID-1)%j.size] = *c
 }
 
-// update replaces what is known of a call, unless the ring has moved past it.
+// update replaces the record of a call, unless the ring has dropped it.
 func (j *journal) update(c Call) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -52,7 +52,7 @@ func (j *journal) mark() Mark {
 	return Mark(j.next - 1)
 }
 
-// since returns the calls that arrived after the mark and are still kept.
+// since returns the calls that arrived after the mark and are still in the ring.
 func (j *journal) since(m Mark, filters []Filter) []Call {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// JournalPath serves the latest calls as text, on the outside way in only;
-// ?n= says how many (200), ?writes=1 leaves out the reads.
+// JournalPath serves the latest calls as text, only at the entrance for tests; ?n= sets how many (200), ?writes=1
+// leaves out the reads.
 const JournalPath = "/_portico/journal"
 
 func (p *Proxy) serveJournal(w http.ResponseWriter, r *http.Request) {
@@ -30,5 +30,5 @@ func (p *Proxy) serveJournal(w http.ResponseWriter, r *http.Request) {
 			c.ID, c.Time.Format("15:04:05.000"), c.Actor, c.Account, c.Region,
 			c.Service, c.Operation, c.Resource, c.Status, c.ErrorCode, c.Fault)
 	}
-	_ = t.Flush() // the reader has gone
+	_ = t.Flush() // the client has disconnected
 }

@@ -16,35 +16,33 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// need is a permission that a call takes: AWS judges each for itself.
+// need is a permission that a call needs: AWS judges each separately.
 type need struct {
 	action, resource string
 	facts            facts
-	// copied is true if the tags among the facts are not the caller's, but copied by AWS.
+	// copied is true if AWS has copied the tags among the facts, rather than the caller having set them.
 	copied bool
-	// tags reads those of the resource; nil if it is not there yet, or its service has no such condition.
+	// tags reads the resource's tags; nil if it does not exist yet, or its service has no such condition.
 	tags func(ctx context.Context) (tags map[string]string, found bool, err error)
-	// mayBeNew is true if the call makes the resource; else AWS says first that one is not there.
+	// mayBeNew is true if the call creates the resource; otherwise AWS first reports that it does not exist.
 	mayBeNew bool
-	// denied replaces the service's answer to who lacks the permission.
+	// denied replaces the service's response to a caller without the permission.
 	denied func() *reply
 }
 
-// needs returns the permissions of a call, in the order in which AWS asks for
-// them. An operation that it does not know is an error: nothing is let through
-// unjudged.
+// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error:
+// no call passes unjudged.
 type needs func(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 
-// judged are the services whose calls take permissions: all but STS, whose
-// callers the trust policies of roles let in.
+// judged are the services whose calls need permissions: all except STS, where the trust policies of roles decide.
 var judged = map[string]needs{
 	"s3": s3Needs, "s3control": s3ControlNeeds, "sqs": sqsNeeds, "sns": snsNeeds, "rds": rdsNeeds, "ec2": ec2Needs,
 	"route53": route53Needs, "acm": acmNeeds, "elasticloadbalancing": balancerNeeds,
 	"tagging": taggingNeeds, "ssm": ssmNeeds, "kms": kmsNeeds,
 }
 
-// judge refuses a call that the policies of the caller's role, or that of the resource, do not allow. The root user of
-// an account has the resources' policies only.
+// judge refuses a call that the policies of the caller's role, or that of the resource, do not allow. For the root
+// user of an account only the resources' policies count.
 func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 	if x.call.Service == "sts" || x.caller == nil && (!governed[x.call.Service] || x.call.Account == "") {
 		return nil, nil
@@ -72,7 +70,7 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 		case err != nil:
 			return nil, err
 		case missing:
-			return nil, nil // moto says so
+			return nil, nil // moto reports it
 		case d.Allowed:
 		case all[i].denied != nil:
 			return all[i].denied(), nil
@@ -83,8 +81,7 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// decide judges one permission. Missing is true if it depends on the tags of a
-// resource that is not there.
+// decide judges one permission. Missing is true if it depends on the tags of a resource that does not exist.
 func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decision, missing bool, err error) {
 	var policies iam.Policies
 	if x.caller != nil {
@@ -106,12 +103,12 @@ func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decisio
 	return d, tags.missing && !d.Allowed, tags.err
 }
 
-// resourceTags are the values of condition keys, and those of the resource's tags once one is asked for.
+// resourceTags are the values of condition keys, and of the resource's tags once they are needed.
 type resourceTags struct {
 	need    *need
 	known   facts
 	loaded  bool
-	missing bool // the resource is not there
+	missing bool // the resource does not exist
 	err     error
 }
 
@@ -127,7 +124,7 @@ func (t *resourceTags) values(ctx context.Context, key string) []string {
 	return t.known[key]
 }
 
-// known returns what is known of the call without asking.
+// known returns the condition values that need no call.
 func (p *Proxy) known(x *exchange, n *need) facts {
 	f := x.transport()
 	if x.caller != nil {
@@ -155,10 +152,10 @@ func (f facts) untagging(keys iter.Seq[string]) facts {
 	return f.with("aws:TagKeys", slices.Sorted(keys)...)
 }
 
-// plainNeed returns one permission on one resource, of which no tags matter.
+// plainNeed returns one permission on one resource whose tags do not matter.
 func plainNeed(action, resource string) []need { return []need{{action: action, resource: resource}} }
 
-// unknownOperation returns the error of a call whose permissions nobody has written down.
+// unknownOperation returns the error of a call whose permissions are not defined here.
 func unknownOperation(x *exchange) error {
 	return fmt.Errorf("%w of %s %s: add them from AWS's Service Authorization Reference", errUnknownOperation,
 		x.call.Service, x.call.Operation)
@@ -166,7 +163,7 @@ func unknownOperation(x *exchange) error {
 
 var errUnknownOperation = errors.New("the proxy does not know the permissions")
 
-// partition of a region.
+// partition returns the AWS partition of a region.
 func partition(region string) string {
 	for prefix, name := range map[string]string{"cn-": "aws-cn", "us-gov-": "aws-us-gov", "eusc-": "aws-eusc"} {
 		if strings.HasPrefix(region, prefix) {
@@ -176,17 +173,17 @@ func partition(region string) string {
 	return "aws"
 }
 
-// arn of a resource in the call's account and region.
+// arn returns the ARN of a resource in the call's account and region.
 func (x *exchange) arn(service, resource string) string {
 	return strings.Join([]string{"arn", partition(x.call.Region), service, x.call.Region, x.call.Account, resource}, ":")
 }
 
-// globalARN of a resource that no region is part of, or no account either.
+// globalARN returns the ARN of a resource without a region, or without an account either.
 func (x *exchange) globalARN(service, account, resource string) string {
 	return strings.Join([]string{"arn", partition(x.call.Region), service, "", account, resource}, ":")
 }
 
-// message says in AWS's words who lacks what.
+// message returns in AWS's words which caller lacks which permission.
 func (n *need) message(x *exchange, because string) string {
 	action := n.action
 	switch x.call.Service {
@@ -207,7 +204,7 @@ func (n *need) message(x *exchange, because string) string {
 		strings.Replace(because, n.action, action, 1)
 }
 
-// unauthorized refuses the call in the words of its service.
+// unauthorized refuses the call with the error of its service.
 func (x *exchange) unauthorized(n *need, because string) *reply {
 	message := n.message(x, because)
 	switch {

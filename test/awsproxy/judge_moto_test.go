@@ -26,7 +26,7 @@ import (
 // everything allows all actions.
 const everything = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`
 
-// policies attaches documents.
+// policies returns the documents as identity policies.
 func policies(t *testing.T, documents ...string) iam.Policies {
 	t.Helper()
 	var all iam.Policies
@@ -38,12 +38,12 @@ func policies(t *testing.T, documents ...string) iam.Policies {
 	return all
 }
 
-// statements makes a document of statements that allow.
+// statements returns a document with statements that allow.
 func statements(all ...string) string {
 	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` + strings.Join(all, `},{"Effect":"Allow",`) + `}]}`
 }
 
-// roleOf opens a session of a role with a document, tagged with a team, in account one.
+// roleOf opens a session of a role in account one, with a policy document and the tag of a team.
 func roleOf(t *testing.T, w *world, team, document string, change ...func(*sts.AssumeRoleInput)) aws.Config {
 	t.Helper()
 	role := "arn:aws:iam::" + accountOne + ":role/" + unique(t)
@@ -74,7 +74,7 @@ func wantDenied(t *testing.T, err error, code string, parts ...string) {
 	}
 }
 
-// Each service says in its own way that a permission is missing.
+// Each service reports a missing permission in its own way.
 func TestADenialIsAsTheServiceSaysIt(t *testing.T) {
 	w := newWorld(t)
 	cfg := roleOf(t, w, "a", statements(`"Action":"iam:GetInstanceProfile","Resource":"*"`))
@@ -99,7 +99,7 @@ func bucketsOf(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// The names of buckets, and the tags of a creation, are judged; a session cannot get at another team's.
+// The names of buckets, and the tags of a creation, are judged; a session cannot access another team's.
 func TestBucketsAreJudgedByName(t *testing.T) {
 	w := newWorld(t)
 	create := `"Action":["s3:CreateBucket","s3:GetBucketTagging","s3:PutLifecycleConfiguration"],"Resource":"arn:*:s3:::${aws:PrincipalTag/team}-*"`
@@ -123,7 +123,7 @@ func TestBucketsAreJudgedByName(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "s3:GetBucketTagging")
 }
 
-// DeleteObjects answers for each object, and deletes those that it may.
+// DeleteObjects answers for each object, and deletes those that it has permission to delete.
 func TestObjectsAreJudgedOneByOne(t *testing.T) {
 	w := newWorld(t)
 	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1")
@@ -143,7 +143,7 @@ func TestObjectsAreJudgedOneByOne(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "s3:DeleteObjectVersion")
 }
 
-// What may be done to a queue hangs on the tags that it has, and those that it is given.
+// Permissions on a queue depend on its tags, and on the tags that a call gives it.
 func TestQueuesAreJudgedByTags(t *testing.T) {
 	w := newWorld(t)
 	document := statements(
@@ -167,7 +167,7 @@ func TestQueuesAreJudgedByTags(t *testing.T) {
 	wantCode(t, err, "AWS.SimpleQueueService.NonExistentQueue")
 }
 
-// A launch needs the permission on everything that it makes and uses.
+// A launch needs the permission on everything that it creates and uses.
 func TestALaunchIsJudgedResourceByResource(t *testing.T) {
 	w := newWorld(t)
 	image := imageOf(t, w)
@@ -212,7 +212,7 @@ func imageOf(t *testing.T, w *world) string {
 	return *out.Images[0].ImageId
 }
 
-// A session policy and a boundary only take away.
+// A session policy and a boundary only restrict.
 func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	w := newWorld(t)
 	queues := func(change ...func(*sts.AssumeRoleInput)) *sqs.Client {
@@ -243,7 +243,7 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "because no permissions boundary allows the sqs:listqueues action")
 }
 
-// A call whose permissions nobody wrote down is not let through.
+// A call whose permissions are not defined here is refused.
 func TestAnUnknownOperationIsNotLetThrough(t *testing.T) {
 	w := newWorld(t)
 	_, err := sqs.NewFromConfig(roleOf(t, w, "a", everything)).ListMessageMoveTasks(t.Context(), &sqs.ListMessageMoveTasksInput{SourceArn: aws.String("arn:aws:sqs:eu-west-1:1:q")})

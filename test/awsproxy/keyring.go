@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Why a key is refused.
+// The reasons for refusing a key.
 var (
 	errUnknownKey = errors.New("access key unknown")
 	errExpiredKey = errors.New("session expired")
 )
 
-// keyring knows which account an access key belongs to.
+// keyring maps access keys to accounts.
 type keyring struct {
 	upstream *upstream
 	now      func() time.Time
@@ -43,22 +43,22 @@ func (k *keyring) assign(key, account string) {
 	k.owners[key] = account
 }
 
-// issued notes a temporary key, and whose it is; nil if it is no role's.
+// issued records a temporary key and its session; the caller is nil if it is not a role's.
 func (k *keyring) issued(key string, expires time.Time, caller *principal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.expires[key], k.callers[key] = expires, caller
 }
 
-// caller returns the session of a role that the key is of; nil if it is a
-// user's, or of an account's root, who may do everything.
+// caller returns the role session that the key belongs to; nil if it is the key of a user or of an account's root,
+// who can do everything.
 func (k *keyring) caller(key string) *principal {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.callers[key]
 }
 
-// accounts returns the accounts whose keys were seen, sorted.
+// accounts returns the accounts whose keys have been used, sorted.
 func (k *keyring) accounts() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +71,7 @@ func (k *keyring) accounts() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// account returns errUnknownKey, errExpiredKey or a failure to ask.
+// account returns the account of a key, errUnknownKey, errExpiredKey or an error of the request to moto.
 func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 	k.mu.Lock()
 	owner, known := k.owners[s.key]
@@ -80,7 +80,7 @@ func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 	switch {
 	case known && owner == "":
 		return "", errUnknownKey
-	case temporary && !s.token: // a temporary key alone is worth nothing
+	case temporary && !s.token: // a temporary key without its token is invalid
 		return "", errUnknownKey
 	case temporary && !k.now().Before(expires):
 		return "", errExpiredKey
@@ -93,7 +93,7 @@ func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if current, known := k.owners[s.key]; known { // revoked or mapped meanwhile
+	if current, known := k.owners[s.key]; known { // revoked or mapped since
 		owner = current
 	}
 	if owner == "" {
@@ -105,8 +105,8 @@ func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 
 var identity = regexp.MustCompile(`<Arn>([^<]+)</Arn>[\s\S]*?<Account>(\d+)</Account>|<Account>(\d+)</Account>[\s\S]*?<Arn>([^<]+)</Arn>`)
 
-// ask asks moto whose the key is. Moto lets any key in: one that it did not
-// make comes back as the user "moto" of its default account.
+// ask asks moto for the account of the key. Moto accepts any key: one that it did not create is reported as the user
+// "moto" of its default account.
 func (k *keyring) ask(ctx context.Context, s scope) (string, error) {
 	r, err := k.upstream.ask(ctx, question{
 		service: "sts", region: s.region, key: s.key, method: "POST", path: "/",

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// kmsService refuses policies of keys that KMS does not take, of which moto takes any; "Key policies in AWS KMS" of its
-// guide. Who may use a key is judged in policyFor, and for services in keyAdmits.
+// kmsService refuses key policies that KMS does not accept; moto accepts any. Source: "Key policies in AWS KMS" of
+// its guide. policyFor judges which principals may use a key, and keyAdmits which services may.
 type kmsService struct{}
 
 func (kmsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -19,7 +19,8 @@ func (kmsService) around(ctx context.Context, x *exchange, next forward) (*reply
 	return next(ctx)
 }
 
-// keyOperations are those on one key, whose actions have their names, by the Service Authorization Reference.
+// keyOperations are the operations on one key whose actions have the same name, by the Service Authorization
+// Reference.
 var keyOperations = map[string]bool{
 	"DescribeKey": true, "GetKeyPolicy": true, "PutKeyPolicy": true, "ListKeyPolicies": true, "ListResourceTags": true,
 	"TagResource":   true,
@@ -28,7 +29,7 @@ var keyOperations = map[string]bool{
 	"Encrypt":           true, "Decrypt": true, "GenerateDataKey": true,
 }
 
-// kmsNeeds returns the permission of the operation's name, on the key, by whatever name the call has for it.
+// kmsNeeds returns the permission named like the operation, on the key, however the call names it.
 func kmsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	action := "kms:" + x.call.Operation
 	switch x.call.Operation {
@@ -44,16 +45,16 @@ func kmsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	key, _ := x.json["KeyId"].(string)
 	id := arnOf{partition: partition(x.call.Region), service: "kms", region: x.call.Region, account: x.account()}
 	arn, _, err := up.keyOf(ctx, id, key)
-	if arn == "" { // which moto says, to who may ask about any
+	if arn == "" { // moto reports this to callers that may access any key
 		arn = x.resourceARN("kms", "key/"+key)
 	}
 	n := need{action: action, resource: arn, facts: facts{}.with("kms:CallerAccount", x.call.Account)}
 	return []need{n}, err
 }
 
-// keyOf returns the ARN of the key that goes by the name, an ID, an alias or the ARN of either, and whether services
-// may use it at all: AWS manages others, whose policies nobody can change, and some are off. The ARN is empty if there
-// is no such key.
+// keyOf returns the ARN of the key with the name, which is an ID, an alias or the ARN of either, and whether services
+// may use it at all: for the keys that AWS manages nobody can change the policy, and a key may be disabled. The ARN
+// is empty if there is no such key.
 func (u *upstream) keyOf(ctx context.Context, at arnOf, name string) (arn string, usable bool, err error) {
 	var answer struct {
 		KeyMetadata struct{ Arn, KeyManager, KeyState string }

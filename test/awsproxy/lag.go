@@ -6,42 +6,38 @@ import (
 	"time"
 )
 
-// How long AWS may show what was before, at the most.
+// The longest times that AWS may show the former state.
 const (
-	// instanceLag: "Eventual consistency in the Amazon EC2 API" of its developer
-	// guide asks to expect up to five minutes.
+	// instanceLag is five minutes: "Eventual consistency in the Amazon EC2 API" of its developer guide says to expect
+	// up to that.
 	instanceLag = 5 * time.Minute
-	// bucketLag: "Amazon S3 data consistency model" says that what is said of
-	// buckets is eventually consistent, and names no time; SDKs wait for two
-	// minutes for a new bucket to show.
+	// bucketLag is two minutes: "Amazon S3 data consistency model" says that bucket configurations are eventually
+	// consistent, without a time; SDKs wait for two minutes for a new bucket.
 	bucketLag = 2 * time.Minute
-	// queueNameWait is how long the name of a deleted queue stays taken, by the
-	// reference of CreateQueue.
+	// queueNameWait is how long the name of a deleted queue is unavailable, by the reference of CreateQueue.
 	queueNameWait = time.Minute
-	// databaseCreation is how long a new database instance is "creating": minutes,
-	// of which one is enough to be met by whoever waits.
+	// databaseCreation is how long a new database instance is "creating": minutes in AWS; one is enough for callers
+	// to see that state.
 	databaseCreation = time.Minute
 )
 
-// lag says what does not show yet: AWS shows a change to some callers at once,
-// and to others after a while. Whether and for how long is drawn, change by
-// change, from the seed.
+// lag decides which changes do not show yet: AWS shows a change to some callers at once, and to others after a while.
+// The seed decides, for each change, whether it shows late and for how long.
 type lag struct {
-	scale float64 // of AWS's own times
+	scale float64 // relative to AWS's own times
 	now   func() time.Time
 
 	mu    sync.Mutex
 	lots  *rand.Rand
 	calm  int
-	until map[string]time.Time // by what was changed
+	until map[string]time.Time // by the key of the change
 }
 
 func newLag(seed uint64, scale float64, now func() time.Time) *lag {
 	return &lag{lots: rand.New(rand.NewPCG(seed, seed)), scale: scale, now: now, until: map[string]time.Time{}}
 }
 
-// begin has a change of what not show for as long as the lot says: one in three
-// shows at once, others within most.
+// begin delays a change by a random time: one in three shows at once, the others within most.
 func (l *lag) begin(what string, most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,8 +50,8 @@ func (l *lag) begin(what string, most time.Duration) {
 	}
 }
 
-// ends returns when something ends before its time, within the second half of
-// life; zero if that is not to be, for every other one.
+// ends returns when something with this lifetime ends early, at random within the second half; zero for every other
+// one, which does not end early.
 func (l *lag) ends(life time.Duration) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,14 +62,14 @@ func (l *lag) ends(life time.Duration) time.Time {
 	return l.now().Add(time.Duration(share * l.scale * float64(life)))
 }
 
-// end has what is known of what forgotten, for it is gone.
+// end forgets a change, because its resource is gone.
 func (l *lag) end(what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.until, what)
 }
 
-// hides reports whether the change of what does not show yet.
+// hides reports whether the change does not show yet.
 func (l *lag) hides(what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,8 +84,7 @@ func (l *lag) hides(what string) bool {
 // scaled returns one of AWS's times at the proxy's scale.
 func (l *lag) scaled(d time.Duration) time.Duration { return time.Duration(l.scale * float64(d)) }
 
-// Calm has every change show at once, until end is called: for who counts
-// calls.
+// Calm makes every change show at once, until end is called: for tests that count calls.
 func (p *Proxy) Calm() (end func()) {
 	l := p.lag
 	l.mu.Lock()

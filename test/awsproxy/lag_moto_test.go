@@ -18,14 +18,14 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// standing returns a clock that stands still but for what later says, so that
-// no busy machine ends a wait of AWS's in the middle of a look.
+// standing returns a clock that stops, apart from what later adds, so that a slow machine does not end one of AWS's
+// delays in the middle of a test.
 func standing(later *time.Duration) (now func() time.Time) {
 	start := time.Now()
 	return func() time.Time { return start.Add(*later) }
 }
 
-// newLaggingWorld returns a proxy at AWS's own pace, and what makes its time pass.
+// newLaggingWorld returns a proxy with AWS's own delays, and a function that advances its clock.
 func newLaggingWorld(t *testing.T) (w *world, pass func(time.Duration)) {
 	t.Helper()
 	later := time.Duration(0)
@@ -35,7 +35,7 @@ func newLaggingWorld(t *testing.T) (w *world, pass func(time.Duration)) {
 	return w, func(d time.Duration) { later += d }
 }
 
-// visible counts the buckets that somebody sees by their names, and in the list.
+// visible counts the buckets that the client can see, by name and in the list.
 func visible(t *testing.T, c *s3.Client, names []string) (n int) {
 	t.Helper()
 	list, err := c.ListBuckets(t.Context(), &s3.ListBucketsInput{})
@@ -79,7 +79,7 @@ func TestSomeBucketsShowLater(t *testing.T) {
 	}
 }
 
-// machines tells how many instances are shown to somebody, and how many with their tags.
+// machines returns how many instances the client can see, and how many of those with their tags.
 func machines(t *testing.T, c *ec2.Client, ids []string) (shown, tagged int) {
 	t.Helper()
 	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: ids}}})
@@ -104,7 +104,7 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 		byTag += filtered(t, c, "tag:token", token)
 	}
 	shown, tagged := machines(t, c, ids)
-	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag > tagged { // what was not found at first may show by now
+	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag > tagged { // an instance that was missing at first may show meanwhile
 		t.Errorf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
 	}
 	pass(5 * time.Minute)
@@ -113,8 +113,8 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 	}
 }
 
-// TestChangedTagsOfAnInstanceShowLater changes the tags of old instances: of some a look shows the former ones, and no
-// search finds them.
+// TestChangedTagsOfAnInstanceShowLater changes the tags of old instances: for some, descriptions still show the
+// former tags, and searches do not find the new ones.
 func TestChangedTagsOfAnInstanceShowLater(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	c, behind := w.ec2(keyOne, "eu-west-1"), ec2.NewFromConfig(config(w.outside, keyOne, "eu-west-1"))
@@ -177,7 +177,7 @@ func TestSomeSessionsEndEarly(t *testing.T) {
 	if n := alive(); n != len(sessions) {
 		t.Errorf("%d of %d sessions begin", n, len(sessions))
 	}
-	pass(14 * time.Minute) // the clients sign with the real time, and are believed for as long as that
+	pass(14 * time.Minute) // clients sign with the real time, and signatures are valid for this long
 	if n := alive(); n == 0 || n == len(sessions) {
 		t.Errorf("after 14 minutes %d of %d are left", n, len(sessions))
 	}

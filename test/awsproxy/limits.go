@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// beyondLimits refuses what AWS refuses whatever there is already, and moto
-// takes. The rows of test/awslimits say where AWS writes that.
+// beyondLimits refuses values that AWS refuses regardless of existing resources, and moto accepts. The rows of
+// test/awslimits have the sources.
 func beyondLimits(x *exchange) *reply {
 	switch x.call.Service + ":" + x.call.Operation {
 	case "rds:CreateDBInstance":
@@ -49,7 +49,7 @@ func firstRefusal(all ...*reply) *reply {
 	return nil
 }
 
-// tagText is what RDS, S3, SNS and SQS take in keys and values of tags.
+// tagText is what RDS, S3, SNS and SQS accept in keys and values of tags.
 var tagText = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
 
 // oddTags refuses tags of the query protocol that have other characters.
@@ -72,7 +72,7 @@ func oddTagsOf(x *exchange, tags map[string]string) *reply {
 	return nil
 }
 
-// invalidParameter returns the code by which a service says that a value is wrong.
+// invalidParameter returns the service's error code for an invalid value.
 func invalidParameter(x *exchange) string {
 	if x.call.Service == "sns" {
 		return "InvalidParameter"
@@ -80,7 +80,7 @@ func invalidParameter(x *exchange) string {
 	return "InvalidParameterValue"
 }
 
-// texts returns the members of a JSON object that are texts.
+// texts returns the members of a JSON object that are strings.
 func texts(of any) map[string]string {
 	all := map[string]string{}
 	members, _ := of.(map[string]any)
@@ -92,7 +92,7 @@ func texts(of any) map[string]string {
 	return all
 }
 
-// documentsOf refuses attributes that must be JSON objects, and are none.
+// documentsOf refuses attributes that must be JSON objects and are not.
 func documentsOf(x *exchange, attributes map[string]string) *reply {
 	for name, code := range map[string]string{"Policy": "InvalidAttributeValue", "FilterPolicy": "InvalidParameter"} {
 		object := map[string]any{}
@@ -103,7 +103,7 @@ func documentsOf(x *exchange, attributes map[string]string) *reply {
 	return nil
 }
 
-// deadLetterType refuses the dead-letter queue of the other type, by the names in the call.
+// deadLetterType refuses a dead-letter queue of the other type (FIFO or standard), by the names in the call.
 func deadLetterType(x *exchange) *reply {
 	redrive := struct{ DeadLetterTargetArn string }{}
 	if json.Unmarshal([]byte(texts(x.json["Attributes"])["RedrivePolicy"]), &redrive) != nil || redrive.DeadLetterTargetArn == "" {

@@ -22,7 +22,8 @@ import (
 	"github.com/portico-platform/portico/test/awslimits"
 )
 
-// TestTheProxyRefusesWhatAWSRefuses plays each row of docs/aws-limits.md by calls of the SDK, and once without it.
+// TestTheProxyRefusesWhatAWSRefuses checks each row of docs/aws-limits.md with calls of the SDK, once with the bad
+// value and once without.
 func TestTheProxyRefusesWhatAWSRefuses(t *testing.T) {
 	w := newWorld(t)
 	play := map[string]func(*testing.T, *world, map[string]any) error{
@@ -44,7 +45,7 @@ func TestTheProxyRefusesWhatAWSRefuses(t *testing.T) {
 	}
 }
 
-// read fills the spec of a kind with a row's.
+// read sets the fields of a kind's spec from a row.
 func read(t *testing.T, row map[string]any, spec any) {
 	t.Helper()
 	text, err := json.Marshal(row)

@@ -2,7 +2,7 @@ package awsproxy
 
 import "sync"
 
-// locks holds a lock for each name in use.
+// locks holds one lock for each name in use.
 type locks struct {
 	mu    sync.Mutex
 	names map[string]*namedLock
@@ -13,8 +13,8 @@ type namedLock struct {
 	users int
 }
 
-// lock returns the unlock function. Exclusive is for what must look like one
-// step to the others, which share.
+// lock returns the unlock function. Exclusive is for operations that must look atomic to the others, which share the
+// lock.
 func (l *locks) lock(name string, exclusive bool) (unlock func()) {
 	l.mu.Lock()
 	if l.names == nil {

@@ -31,7 +31,7 @@ const (
 	keyTwo, accountTwo = "AKIATWO", "222222222222"
 )
 
-// moto is shared: names in tests are unique, and it takes seconds to start.
+// moto is shared because it takes seconds to start: names in tests are unique.
 var moto *url.URL
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a proxy before moto, with a server for each way in.
+// world is a proxy in front of moto, with a server for each entrance.
 type world struct {
 	*awsproxy.Proxy
 	operator, outside *httptest.Server
@@ -108,14 +108,14 @@ func (w *world) sts(key, region string) *sts.Client { //nolint:unparam // called
 
 var counter atomic.Int64
 
-// unique makes a name that no other test uses.
+// unique returns a name that no other test uses.
 func unique(t *testing.T) string {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	return fmt.Sprintf("%.40s-%d", strings.TrimPrefix(name, "test"), counter.Add(1))
 }
 
-// newAccount returns the key of an account in which there is nothing yet.
+// newAccount returns the key of an empty account.
 func newAccount(w *world) (key string) {
 	n := counter.Add(1)
 	key = fmt.Sprintf("AKIANEW%d", n)
@@ -130,7 +130,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wantCode asserts the error's code, as the SDK understood it.
+// wantCode asserts the error's code, as the SDK parsed it.
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
 	var e smithy.APIError

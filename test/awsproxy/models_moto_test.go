@@ -49,7 +49,7 @@ func callsOfTheControllers(t *testing.T) map[string][]string {
 	return calls
 }
 
-// model is what is needed of a service's description in botocore.
+// model has the needed parts of a service's description in botocore.
 type model struct {
 	Operations map[string]struct {
 		Errors []struct{ Shape string }
@@ -81,7 +81,7 @@ func modelOf(t *testing.T, service string) (m model) {
 	return m
 }
 
-// The list that the error codes of the operator are compared with is what the models say, of all that the operator
+// The list that the operator's error codes are compared with matches the models, for all operations that the operator
 // calls.
 func TestTheListOfErrorsIsThatOfTheModels(t *testing.T) {
 	var want []string

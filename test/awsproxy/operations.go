@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// readPrefixes begin the names of what changes nothing a user could see.
+// readPrefixes are the prefixes of operations that change nothing a user could see.
 var readPrefixes = []string{"Get", "List", "Describe", "Head", "BatchGet", "Lookup", "Select", "Test", "Simulate", "AssumeRole", "DecodeAuthorization"}
 
 func isWrite(operation string) bool {
@@ -18,8 +18,8 @@ func isWrite(operation string) bool {
 	return true
 }
 
-// bucketParts maps S3's subresources to the part of the operation's name that
-// follows Get, Put or Delete. A slice, as the first that is present counts.
+// bucketParts maps S3's subresources to the part of the operation's name after Get, Put or Delete. It is a slice
+// because the first that is present counts.
 var bucketParts = []struct{ parameter, name string }{
 	{"abac", "BucketAbac"},
 	{"accelerate", "BucketAccelerateConfiguration"},
@@ -60,7 +60,7 @@ var s3Verbs = map[string]string{
 	http.MethodGet: "Get", http.MethodPut: "Put", http.MethodDelete: "Delete",
 }
 
-// s3Operation names the operation, as the API reference does.
+// s3Operation returns the operation's name in the API reference.
 func s3Operation(r *http.Request, bucket, key string, query url.Values) string {
 	switch {
 	case bucket == "":

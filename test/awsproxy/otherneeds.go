@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// route53Needs returns the permission of the operation's name, on a zone or a change.
+// route53Needs returns the permission named like the operation, on a zone or a change.
 func route53Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	zone := x.globalARN("route53", "", "hostedzone/"+x.call.Resource)
 	n := need{action: "route53:" + x.call.Operation, resource: zone, facts: facts{}}
@@ -36,10 +36,10 @@ func route53Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	return []need{n}, nil
 }
 
-// normalized returns a record's name as conditions have it: in lower case, without the dot at the end.
+// normalized returns a record's name as condition keys have it: in lower case, without the trailing dot.
 func normalized(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
 
-// acmNeeds returns the permission of the operation's name, and to tag, if a certificate is requested with tags.
+// acmNeeds returns the permission named like the operation, and to tag, if a certificate is requested with tags.
 func acmNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	arn, _ := x.json["CertificateArn"].(string)
 	n := need{action: "acm:" + x.call.Operation, resource: arn, facts: facts{}}
@@ -79,7 +79,8 @@ func requestNeeds(x *exchange) []need {
 	return all
 }
 
-// balancerNeeds knows what describes: Elastic Load Balancing does not limit that by resource.
+// balancerNeeds returns the permission of a Describe operation: Elastic Load Balancing does not limit those by
+// resource.
 func balancerNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	if !strings.HasPrefix(x.call.Operation, "Describe") {
 		return nil, unknownOperation(x)
@@ -94,7 +95,7 @@ func taggingNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	return plainNeed("tag:GetResources", "*"), nil
 }
 
-// ssmNeeds knows the reading of parameters. Those of AWS are no account's.
+// ssmNeeds returns the permissions for reading parameters. The ARNs of AWS's parameters have no account.
 func ssmNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	name, _ := x.json["Name"].(string)
 	switch x.call.Operation {

@@ -20,7 +20,7 @@ func isList(name string) bool {
 // flatItems are items that S3 lists without an element around them.
 var flatItems = map[string]bool{"Contents": true, "Version": true, "DeleteMarker": true}
 
-// dropLastItem takes the last item out of a page, where there is one.
+// dropLastItem removes the last item of a page, if it has one.
 func dropLastItem(x *exchange, r *reply) {
 	if r.status != 200 || r.load() != nil {
 		return
@@ -42,7 +42,7 @@ func dropLastOfJSON(body []byte) []byte {
 	for name, raw := range page {
 		var items []json.RawMessage
 		if isList(name) && json.Unmarshal(raw, &items) == nil && len(items) > 0 {
-			page[name], _ = json.Marshal(items[:len(items)-1]) // raw messages marshal as they are
+			page[name], _ = json.Marshal(items[:len(items)-1]) // raw messages marshal unchanged
 		}
 	}
 	if out, err := json.Marshal(page); err == nil {
@@ -51,14 +51,14 @@ func dropLastOfJSON(body []byte) []byte {
 	return body
 }
 
-// lastItem returns where the last item of the outermost list begins and ends.
+// lastItem returns the start and the end of the last item of the outermost list.
 func lastItem(body []byte) (start, end int) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	var s itemScan
 	for {
 		before := int(d.InputOffset())
 		token, err := d.Token()
-		if err != nil { // the end, or no XML
+		if err != nil { // the end, or invalid XML
 			return s.start, s.end
 		}
 		switch t := token.(type) {
@@ -70,10 +70,10 @@ func lastItem(body []byte) (start, end int) {
 	}
 }
 
-// itemScan finds the items of the outermost list while it goes through a document.
+// itemScan finds the items of the outermost list while it reads a document.
 type itemScan struct {
 	depth, list int // list: the depth of the list's element, 0 outside
-	item        int // where the item at hand begins
+	item        int // the start of the current item
 	start, end  int // of the last whole item
 }
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// SetPageSize makes the operator's listings come in pages of at most n, as AWS may do whatever was asked for; 0 leaves
-// them as they are. It is what makes a second page of a listing cheap to have.
+// SetPageSize limits the operator's listings to pages of n items, as AWS may do regardless of the requested size; 0
+// ends that. It lets tests get a second page with few resources.
 func (p *Proxy) SetPageSize(n int) { p.pageSize.Store(int64(n)) }
 
-// limitPage asks for a smaller page than the operator did.
+// limitPage lowers the page size of the operator's request.
 func (x *exchange) limitPage(n int) {
 	parameter := services[x.call.Service].size
 	if n == 0 || parameter == "" || x.call.Actor != Operator || !x.lists() {
@@ -23,13 +23,13 @@ func (x *exchange) limitPage(n int) {
 		x.rawQuery = x.query.Encode()
 	case protoJSON:
 		x.json[parameter] = n
-		if body, err := json.Marshal(x.json); err == nil { // it came as JSON
+		if body, err := json.Marshal(x.json); err == nil { // it was parsed from JSON
 			x.body = body
 		}
 	case protoQuery, protoEC2:
 		x.form.Set(parameter, strconv.Itoa(n))
 		x.setForm(x.form)
-	case protoRESTXML: // none of these services
+	case protoRESTXML: // no service with listings uses it
 	}
 }
 
@@ -38,7 +38,7 @@ func (x *exchange) lists() bool {
 	if !slices.Contains(services[x.call.Service].lists, x.call.Operation) || x.form.Get("DBInstanceIdentifier") != "" {
 		return false
 	}
-	for key := range x.form { // of given instances there are no pages
+	for key := range x.form { // describing given instances has no pages
 		if strings.HasPrefix(key, "InstanceId.") {
 			return false
 		}

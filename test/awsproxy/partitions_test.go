@@ -8,9 +8,10 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// The documents hold in every partition: a key is used by way of a service by whatever name the service has there.
+// The documents are valid in every partition: conditions on the service that uses a key match the service's name in
+// each.
 func TestKeysAreUsedInEveryPartition(t *testing.T) {
-	// The endings are those of the partitions in botocore's data.
+	// The endings are those of botocore's data.
 	for region, ending := range map[string]string{
 		"eu-west-1": "amazonaws.com", "us-gov-west-1": "amazonaws.com", "cn-north-1": "amazonaws.com.cn", "eusc-de-east-1": "amazonaws.eu",
 	} {

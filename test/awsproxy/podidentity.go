@@ -11,19 +11,17 @@ import (
 )
 
 const (
-	// podSessionLife is how long the credentials of a Pod last: EKS gives them for
-	// six hours.
+	// podSessionLife is how long the credentials of a Pod are valid: EKS issues them for six hours.
 	podSessionLife = 6 * time.Hour
-	// chainedLife is how long those of a target role last at the most, as of any
-	// role that is assumed by another ("Role chaining" in IAM's guide).
+	// chainedLife is the maximum validity of the credentials of a target role, as of any role that another role
+	// assumes ("Role chaining" in IAM's guide).
 	chainedLife = time.Hour
-	// podRetention is how long the agent gives out the credentials that it has
-	// before it asks for new ones, for the same token: its flag
-	// max-credential-retention-before-renewal.
+	// podRetention is how long the agent returns its cached credentials for a token before it requests new ones: its
+	// flag max-credential-retention-before-renewal.
 	podRetention = 3 * time.Hour
 )
 
-// Pod is what a Pod's token says.
+// Pod holds the claims of a Pod's token.
 type Pod struct {
 	Cluster                   EKSCluster
 	Namespace, ServiceAccount string
@@ -33,27 +31,27 @@ type Pod struct {
 // ErrPodToken is the error of a PodVerifier for a token that is not valid.
 var ErrPodToken = errors.New("the token is not valid")
 
-// PodVerifier tells whose a token is. An error that is no [ErrPodToken] is one
-// of the verification itself.
+// PodVerifier returns the Pod that a token belongs to. An error that is not [ErrPodToken] is a failure of the
+// verification itself.
 type PodVerifier func(ctx context.Context, token string) (Pod, error)
 
-// podSessions gives out the credentials of Pods.
+// podSessions issues the credentials of Pods.
 type podSessions struct {
 	proxy *Proxy
 
 	mu        sync.Mutex
 	life      time.Duration
-	retention time.Duration // -1 is AWS's own, at the proxy's scale
+	retention time.Duration // -1 means AWS's own, at the proxy's scale
 	kept      map[string]keptCredentials
 }
 
-// keptCredentials are those that the agent keeps for a token.
+// keptCredentials are the credentials that the agent has cached for a token.
 type keptCredentials struct {
 	until time.Time
 	body  podCredentials
 }
 
-// podCredentials are as the agent answers, for SDKs.
+// podCredentials is the agent's response to SDKs.
 type podCredentials struct {
 	AccessKeyID     string    `json:"AccessKeyId"`
 	SecretAccessKey string    `json:"SecretAccessKey"`
@@ -66,9 +64,9 @@ func newPodSessions(p *Proxy) *podSessions {
 	return &podSessions{proxy: p, life: podSessionLife, retention: -1, kept: map[string]keptCredentials{}}
 }
 
-// SetPodCredentials sets how long the credentials of Pods last, and how long the
-// agent keeps them for a token: a changed association holds for new ones only.
-// By default they last six hours, and are kept for three at the proxy's scale.
+// SetPodCredentials sets how long the credentials of Pods are valid, and how long the agent caches them for a token:
+// a changed association applies to new credentials only. By default they are valid for six hours, and cached for
+// three at the proxy's scale.
 func (p *Proxy) SetPodCredentials(life, kept time.Duration) {
 	p.pods.mu.Lock()
 	defer p.pods.mu.Unlock()
@@ -76,13 +74,11 @@ func (p *Proxy) SetPodCredentials(life, kept time.Duration) {
 	clear(p.pods.kept)
 }
 
-// PodIdentity returns the endpoint of the EKS Pod Identity Agent, GET
-// /v1/credentials with the Pod's token in Authorization. The credentials are
-// those of a session of the role that the ServiceAccount's association names,
-// with its session policy for as long as they last: AWS's post "Session policies
-// for Amazon EKS Pod Identity" says that a changed one holds "after waiting for
-// the credential cache to expire", and of its first ten seconds that Pods
-// "continue to receive credentials with previous permissions".
+// PodIdentity returns the endpoint of the EKS Pod Identity Agent, GET /v1/credentials with the Pod's token in
+// Authorization. The credentials are those of a session of the role in the ServiceAccount's association, and its
+// session policy applies for as long as they are valid: AWS's post "Session policies for Amazon EKS Pod Identity"
+// says that a changed one applies "after waiting for the credential cache to expire", and that during its first ten
+// seconds Pods "continue to receive credentials with previous permissions".
 func (p *Proxy) PodIdentity(verify PodVerifier) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/credentials", func(w http.ResponseWriter, r *http.Request) {
@@ -101,12 +97,12 @@ func (p *Proxy) PodIdentity(verify PodVerifier) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(text) // whoever asked is gone
+		_, _ = w.Write(text) // the client has disconnected
 	})
 	return mux
 }
 
-// podError is a refusal of the agent, in the words of EKS Auth.
+// podError is the agent's refusal, as EKS Auth words it.
 type podError struct {
 	status        int
 	code, message string
@@ -119,12 +115,12 @@ func (e *podError) Error() string {
 	return "[" + requestID(protoRESTJSON) + "]: (" + e.code + "): " + e.message + ", fault: client"
 }
 
-// cannotAssume refuses a Pod whose association's roles cannot be assumed.
+// cannotAssume returns the refusal for a Pod whose association's roles cannot be assumed.
 func cannotAssume() error {
 	return &podError{http.StatusBadRequest, "AccessDeniedException", "Unauthorized Exception! EKS does not have permissions to assume the associated role."}
 }
 
-// credentials returns those of the Pod that a token is of.
+// credentials returns the credentials of the Pod that a token belongs to.
 func (s *podSessions) credentials(ctx context.Context, token string, verify PodVerifier) (podCredentials, error) {
 	if token == "" {
 		return podCredentials{}, &podError{status: http.StatusBadRequest, message: "Service account token cannot be empty"}
@@ -157,7 +153,7 @@ func (s *podSessions) credentials(ctx context.Context, token string, verify PodV
 	return body, nil
 }
 
-// keep has the token's credentials given out again.
+// keep caches the token's credentials.
 func (s *podSessions) keep(token string, body podCredentials) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// agent serves the endpoint of the Pod Identity Agent for Pods of ServiceAccounts, whose tokens are their names.
+// agent serves the endpoint of the Pod Identity Agent; a token is the name of its Pod's ServiceAccount.
 func (e *eksWorld) agent(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(e.PodIdentity(func(_ context.Context, token string) (awsproxy.Pod, error) {
@@ -40,7 +40,7 @@ func (e *eksWorld) agent(t *testing.T) *httptest.Server {
 	return server
 }
 
-// pod returns the settings that an SDK finds by itself in a Pod, whose calls go to the endpoint for applications.
+// pod returns the settings that an SDK finds in a Pod, whose calls go to the endpoint for applications.
 func (e *eksWorld) pod(t *testing.T, agent *httptest.Server, token string) aws.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
@@ -58,7 +58,7 @@ func (e *eksWorld) pod(t *testing.T, agent *httptest.Server, token string) aws.C
 	return cfg
 }
 
-// associate makes an association for shop/web with a session policy, which holds at once.
+// associate creates an association for shop/web with a session policy, effective at once.
 func (e *eksWorld) associate(t *testing.T, policy string, change ...func(*eks.CreatePodIdentityAssociationInput)) (id string) {
 	t.Helper()
 	defer e.Calm()()
@@ -67,7 +67,7 @@ func (e *eksWorld) associate(t *testing.T, policy string, change ...func(*eks.Cr
 	return *out.Association.AssociationId
 }
 
-// boundRole makes a role for Pods that may do what a document says, within a boundary.
+// boundRole creates a role for Pods with a policy document and a boundary.
 func (e *eksWorld) boundRole(t *testing.T, document, boundary string) (arn string) {
 	t.Helper()
 	defer e.Calm()()
@@ -97,7 +97,7 @@ func objects(bucket string) string {
 	return `"Action":["s3:GetObject","s3:PutObject"],"Resource":"arn:aws:s3:::` + bucket + `/*"`
 }
 
-// What an application may do is what the role, its boundary and the association's policy all allow.
+// An application may do only what the role, its boundary and the association's policy all allow.
 func TestAPodDoesWhatItsAssociationAllows(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	ours, second, theirs := e.bucket(t), e.bucket(t), e.bucket(t)
@@ -121,7 +121,7 @@ func TestAPodDoesWhatItsAssociationAllows(t *testing.T) {
 	}
 }
 
-// An explicit deny wins, wherever it is.
+// An explicit deny wins, in any of the policies.
 func TestADenyWinsWhereverItIs(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	deny := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:PutObject","Resource":"*"}]}`
@@ -139,7 +139,7 @@ func TestADenyWinsWhereverItIs(t *testing.T) {
 	}
 }
 
-// A changed association holds for new credentials only, which the agent asks for late if the Pod is the same.
+// A changed association applies to new credentials only, which the agent requests late for the same Pod.
 func TestAChangedAssociationHoldsForNewCredentials(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -152,13 +152,13 @@ func TestAChangedAssociationHoldsForNewCredentials(t *testing.T) {
 	policy := statements(objects(two))
 	_, err := e.api.UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id, Policy: &policy})
 	must(t, err)
-	must(t, put(t.Context(), e.pod(t, agent, "shop/web"), one)) // the agent has kept them
+	must(t, put(t.Context(), e.pod(t, agent, "shop/web"), one)) // the agent has cached them
 	must(t, put(t.Context(), e.pod(t, agent, "shop/web#other"), two))
 	wantDenied(t, put(t.Context(), e.pod(t, agent, "shop/web#other"), one), "AccessDenied")
 	pass(3 * time.Hour)
 	must(t, put(t.Context(), e.pod(t, agent, "shop/web"), two))
 	kept := e.pod(t, agent, "shop/web")
-	later := eks.NewFromConfig(config(e.operator, e.key, ireland), func(o *eks.Options) { o.RetryMaxAttempts = 2 }) // the first finds out the time
+	later := eks.NewFromConfig(config(e.operator, e.key, ireland), func(o *eks.Options) { o.RetryMaxAttempts = 2 }) // the first attempt learns the server's time
 	_, err = later.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id})
 	must(t, err)
 	calm()
@@ -170,7 +170,7 @@ func TestAChangedAssociationHoldsForNewCredentials(t *testing.T) {
 	wantCode(t, put(t.Context(), kept, two), "ExpiredToken")
 }
 
-// ask asks the agent as an SDK does.
+// ask calls the agent as an SDK does.
 func (e *eksWorld) ask(t *testing.T, agent *httptest.Server, token string) (status int, text string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, agent.URL+"/v1/credentials", http.NoBody)
@@ -184,7 +184,7 @@ func (e *eksWorld) ask(t *testing.T, agent *httptest.Server, token string) (stat
 	return answer.StatusCode, b.String()
 }
 
-// New and changed associations hold after a while.
+// New and changed associations take effect after a while.
 func TestAnAssociationHoldsAfterAWhile(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -209,7 +209,7 @@ func TestAnAssociationHoldsAfterAWhile(t *testing.T) {
 	}
 }
 
-// The agent says why there are no credentials.
+// The agent reports why there are no credentials.
 func TestTheAgentRefuses(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	agent := e.agent(t)
@@ -254,7 +254,7 @@ func TestSessionsOfPodsAreTagged(t *testing.T) {
 	wantDenied(t, put(t.Context(), e.pod(t, agent, "shop/web"), bucket), "AccessDenied", "because no identity-based policy")
 }
 
-// With a target role, its credentials are given out, and the policy limits them alone.
+// With a target role, its credentials are returned, and the policy limits only them.
 func TestATargetRoleIsAssumed(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	bucket, other := e.bucket(t), e.bucket(t)

@@ -14,8 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// open opens the session of a Pod: that of the association's role, or of its
-// target role by way of that.
+// open opens the session of a Pod: of the association's role, or through it of the association's target role.
 func (s *podSessions) open(ctx context.Context, pod Pod, a association) (podCredentials, error) {
 	tags := map[string]string{}
 	if !a.DisableSessionTags {
@@ -50,7 +49,7 @@ func (s *podSessions) open(ctx context.Context, pod Pod, a association) (podCred
 	return s.session(ctx, pod, session{role: target, tags: tags, policy: policy, life: chainedLife})
 }
 
-// session is what is to be opened.
+// session describes the session to open.
 type session struct {
 	role   *storedRole
 	tags   map[string]string
@@ -58,8 +57,7 @@ type session struct {
 	life   time.Duration // at the most
 }
 
-// target returns the target role of an association, if the role may assume it.
-// Tags are handed on.
+// target returns the target role of an association, if the role may assume it. Tags are passed to it.
 func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *storedRole, tags map[string]string) (*storedRole, error) {
 	target, err := s.proxy.roles.book.role(ctx, a.TargetRoleARN)
 	if err != nil {
@@ -79,7 +77,7 @@ func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *
 	return target, nil
 }
 
-// session opens one of a role, for a Pod.
+// session opens a session of a role for a Pod.
 func (s *podSessions) session(ctx context.Context, pod Pod, of session) (podCredentials, error) {
 	id, _ := readRoleARN(of.role.arn)
 	form := url.Values{"Action": {"AssumeRole"}, "Version": {"2011-06-15"}, "RoleArn": {of.role.arn}, "RoleSessionName": {pod.sessionName()}}
@@ -105,8 +103,7 @@ func (s *podSessions) session(ctx context.Context, pod Pod, of session) (podCred
 	return podCredentials{made[0].AccessKeyID, made[0].SecretAccessKey, made[0].SessionToken, id.account, expires}, nil
 }
 
-// tags returns those of the session of a Pod, by "List of session tags added by
-// EKS Pod Identity".
+// tags returns the session tags of a Pod, by "List of session tags added by EKS Pod Identity".
 func (p Pod) tags() map[string]string {
 	all := map[string]string{
 		"eks-cluster-arn": p.Cluster.ARN(), "eks-cluster-name": p.Cluster.Name, "kubernetes-namespace": p.Namespace,
@@ -116,7 +113,7 @@ func (p Pod) tags() map[string]string {
 	return all
 }
 
-// sessionName returns the name of a session as EKS makes it.
+// sessionName returns the name of a session as EKS builds it.
 func (p Pod) sessionName() string {
 	return fmt.Sprintf("eks-%.14s-%.16s-%s", p.Cluster.Name, p.Name, strings.ToLower(rand.Text()))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// resourceKeys are the condition keys that the policy of a resource may name, by "AWS global condition context keys" of
-// IAM's guide and the Service Authorization Reference. Those that no call here has a value for are of networks and
-// organizations that the simulator does not have.
+// resourceKeys are the condition keys that the policy of a resource may use, by "AWS global condition context keys"
+// of IAM's guide and the Service Authorization Reference. Those without a value in any call here are about networks
+// and organizations, which the simulator does not have.
 var resourceKeys = slices.Concat(conditionKeys, iam.Keys{
 	"aws:SourceArn", "aws:SourceAccount", "aws:SourceOwner", "aws:SourceOrgID", "aws:SourceOrgPaths",
 	"aws:PrincipalServiceName",
@@ -32,16 +32,16 @@ var resourceKeys = slices.Concat(conditionKeys, iam.Keys{
 	"s3:ExistingObjectTag/",
 })
 
-// ParseResourcePolicy reads the policy of a queue, a topic, a bucket or a key. A condition key that AWS does not have
-// is an error.
+// ParseResourcePolicy parses the policy of a queue, a topic, a bucket or a key. A condition key that AWS does not
+// have is an error.
 func ParseResourcePolicy(text []byte) (*iam.ResourcePolicy, error) {
 	return iam.ParseResource(text, resourceKeys)
 }
 
-// governed are the services whose resources have policies, which limit the root user of an account, too.
+// governed are the services whose resources have policies, which also limit the root user of an account.
 var governed = map[string]bool{"s3": true, "s3control": true, "sqs": true, "sns": true, "kms": true}
 
-// arnOf is an ARN, taken apart.
+// arnOf is an ARN, split into its parts.
 type arnOf struct{ partition, service, region, account, resource string }
 
 func splitARN(arn string) arnOf {
@@ -52,7 +52,7 @@ func splitARN(arn string) arnOf {
 	return arnOf{parts[1], parts[2], parts[3], parts[4], parts[5]}
 }
 
-// policyOf returns the policy of a resource; nil if it has none, is not there, or is of a kind that has no policies.
+// policyOf returns the policy of a resource; nil if it has none, does not exist, or is of a kind without policies.
 func (p *Proxy) policyOf(ctx context.Context, arn string) (*iam.ResourcePolicy, error) {
 	var text string
 	var err error
@@ -77,7 +77,7 @@ func (p *Proxy) policyOf(ctx context.Context, arn string) (*iam.ResourcePolicy, 
 	return ParseResourcePolicy([]byte(text))
 }
 
-// queueAttributes returns all attributes of a queue; none if it is not there.
+// queueAttributes returns all attributes of a queue; none if it does not exist.
 func (u *upstream) queueAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
 	var answer struct{ Attributes map[string]string }
 	_, err := u.askAbout(ctx, id, "AmazonSQS.GetQueueAttributes", map[string]any{
@@ -86,13 +86,14 @@ func (u *upstream) queueAttributes(ctx context.Context, id arnOf) (map[string]st
 	return answer.Attributes, err
 }
 
-// askAbout asks a service that speaks JSON about a resource, as its account; found is false if it refuses.
+// askAbout calls a service with a JSON protocol about a resource, as the account that owns it; found is false if the
+// service refuses.
 func (u *upstream) askAbout(ctx context.Context, id arnOf, target string, input, answer any) (found bool, err error) {
 	x := &exchange{call: Call{Account: id.account, Region: id.region}}
 	return u.askJSON(ctx, x, id.service, target, input, answer)
 }
 
-// topicAttributes returns all attributes of a topic; none if it is not there.
+// topicAttributes returns all attributes of a topic; none if it does not exist.
 func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
 	x := &exchange{call: Call{Account: id.account, Region: id.region}}
 	arn := strings.Join([]string{"arn", id.partition, "sns", id.region, id.account, id.resource}, ":")
@@ -110,7 +111,7 @@ func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]st
 	return entries(answer.Topic), nil
 }
 
-// bucketPolicy returns the text of a bucket's policy; "" if there is none. moto's buckets are found from every account.
+// bucketPolicy returns the text of a bucket's policy; "" if there is none. moto finds buckets from every account.
 func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, error) {
 	r, err := u.ask(ctx, question{
 		service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket,
@@ -128,7 +129,7 @@ func (u *upstream) keyPolicy(ctx context.Context, id arnOf) (string, error) {
 	var answer struct{ Policy string }
 	_, err := u.askAbout(ctx, id, "TrentService.GetKeyPolicy", map[string]any{"KeyId": key, "PolicyName": "default"},
 		&answer)
-	if answer.Policy == "{}" { // how moto says that nobody set one
+	if answer.Policy == "{}" { // moto's response if no policy was set
 		return "", err
 	}
 	return answer.Policy, err

@@ -17,7 +17,7 @@ import (
 
 const toSNS = `"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage"`
 
-// policyOf makes a document of statements, each without its braces.
+// policyOf returns a document of statements, each without its braces.
 func policyOf(statements ...string) string {
 	return `{"Version":"2012-10-17","Statement":[{` + strings.Join(statements, `},{`) + `}]}`
 }
@@ -31,7 +31,7 @@ func on(statement, resource string, conditions ...string) string {
 	return statement
 }
 
-// repeated makes a list of n statements.
+// repeated returns a list of n statements.
 func repeated(n int, statement string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -40,7 +40,7 @@ func repeated(n int, statement string) string {
 	return policyOf(all...)
 }
 
-// listOf makes a list of n texts.
+// listOf returns a list of n texts.
 func listOf(n int, format string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -49,7 +49,7 @@ func listOf(n int, format string) string {
 	return `["` + strings.Join(all, `","`) + `"]`
 }
 
-// queue creates one, and returns its URL and ARN.
+// queue creates a queue, and returns its URL and ARN.
 func (w *world) queue(t *testing.T, key string) (url, arn string) {
 	t.Helper()
 	return w.queueNamed(t, key, unique(t), nil)
@@ -78,7 +78,7 @@ func (w *world) setQueue(t *testing.T, key, url string, attributes map[string]st
 	return err
 }
 
-// topic creates one in account one, and returns its ARN.
+// topic creates a topic in account one, and returns its ARN.
 func (w *world) topic(t *testing.T) string {
 	t.Helper()
 	out, err := w.sns(keyOne).CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
@@ -135,7 +135,7 @@ func TestSQSTakesPoliciesAsAWSDoes(t *testing.T) {
 	wantCode(t, err, invalid)
 }
 
-// SQS gives a policy back as it was given, and keeps it when other attributes change; moto does neither.
+// SQS returns a policy unchanged, and keeps it when other attributes change; moto does neither.
 func TestSQSKeepsAPolicyAsItIs(t *testing.T) {
 	w := newWorld(t)
 	name := unique(t)
@@ -195,7 +195,7 @@ func TestSNSTakesPoliciesAsAWSDoes(t *testing.T) {
 	wantCode(t, err, "InvalidParameter")
 }
 
-// SNS and S3 give a policy back in a form of their own.
+// SNS and S3 return a policy in a normal form.
 func TestPoliciesComeBackInTheirNormalForm(t *testing.T) {
 	w := newWorld(t)
 	mess := func(action, resource string) string {

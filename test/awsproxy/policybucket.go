@@ -13,10 +13,10 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// bucketPolicyBytes is the most that S3 takes, by "Bucket policies for Amazon S3" of its guide.
+// bucketPolicyBytes is the maximum that S3 accepts, by "Bucket policies for Amazon S3" of its guide.
 const bucketPolicyBytes = 20 << 10
 
-// putPolicy serves PutBucketPolicy: it refuses what S3 refuses, and has moto keep the policy in S3's own form.
+// putPolicy serves PutBucketPolicy: it refuses what S3 refuses, and stores the policy in S3's normal form in moto.
 func (s *s3Service) putPolicy(ctx context.Context, x *exchange) (*reply, error) {
 	policy, refusal := readBucketPolicy(x)
 	if refusal != nil {
@@ -36,8 +36,8 @@ func (s *s3Service) putPolicy(ctx context.Context, x *exchange) (*reply, error) 
 	return nil, err
 }
 
-// readBucketPolicy returns the policy, or why S3 does not take it. The messages are known from issues of
-// terraform-provider-aws, versitygw (645, 648, 649) and noobaa-core (10058).
+// readBucketPolicy returns the policy, or S3's refusal. The messages are known from issues of terraform-provider-aws,
+// versitygw (645, 648, 649) and noobaa-core (10058).
 func readBucketPolicy(x *exchange) (*iam.ResourcePolicy, *reply) {
 	malformed := func(message string) (*iam.ResourcePolicy, *reply) {
 		return nil, x.fail(http.StatusBadRequest, "MalformedPolicy", message)
@@ -71,8 +71,8 @@ func readBucketPolicy(x *exchange) (*iam.ResourcePolicy, *reply) {
 	return policy, nil
 }
 
-// misfit says what is wrong with a statement about a bucket; "" if nothing is. A resource is the bucket, or objects in
-// it, and an action needs one of its kind.
+// misfit returns what is wrong with a statement about a bucket; "" if nothing is. A resource is the bucket, or
+// objects in it, and an action needs a resource of its kind.
 func misfit(s iam.ResourceStatement, bucketARN string) string {
 	bucket, objects := false, false
 	for _, r := range slices.Concat(s.Resources, s.NotResources) {
@@ -95,7 +95,7 @@ func misfit(s iam.ResourceStatement, bucketARN string) string {
 	return ""
 }
 
-// onBuckets and onObjects are the names of actions, in lower case, that need a resource of the kind.
+// onBuckets and onObjects are the actions, in lower case, that need a resource of the kind.
 var onBuckets, onObjects = func() (buckets, objects map[string]bool) {
 	buckets, objects = map[string]bool{"createbucket": true, "tagresource": true},
 		map[string]bool{"deleteobject": true, "deleteobjectversion": true}
@@ -125,8 +125,8 @@ func (s *s3Service) blocksPublicPolicies(ctx context.Context, x *exchange) (bool
 	return block.BlockPublicPolicy, err
 }
 
-// fixing are the condition keys that keep a policy for everybody from being public, if their values are fixed: "The
-// meaning of public" of S3's guide.
+// fixing are the condition keys that make a policy for everybody not public, if their values are fixed: "The meaning
+// of public" of S3's guide.
 var fixing = []string{
 	"aws:sourceip", "aws:sourcearn", "aws:sourcevpc", "aws:sourcevpce", "aws:sourceowner", "aws:sourceaccount",
 	"aws:userid", "aws:principalorgid",
@@ -134,8 +134,8 @@ var fixing = []string{
 	"s3:x-amz-server-side-encryption-aws-kms-key-id",
 }
 
-// isPublic reports whether a statement lets everybody in, without a condition that fixes whom. Of what is fixed only
-// operators that compare for being the same count.
+// isPublic reports whether a statement allows everybody, without a condition that fixes the callers. Only equality
+// operators can fix them.
 func isPublic(p *iam.ResourcePolicy) bool {
 	return slices.ContainsFunc(p.Statements(), func(s iam.ResourceStatement) bool {
 		everybody := slices.ContainsFunc(s.Principals, func(who iam.Principal) bool { return who.Name == "*" })
@@ -153,8 +153,8 @@ func isPublic(p *iam.ResourcePolicy) bool {
 	})
 }
 
-// policyStatus says whether the bucket's policy is public, as BlockPublicPolicy would; nil if it has none, which moto
-// says.
+// policyStatus returns whether the bucket's policy is public, as BlockPublicPolicy would judge it; nil if it has
+// none, which moto reports.
 func (s *s3Service) policyStatus(ctx context.Context, x *exchange) (*reply, error) {
 	policy, err := s.proxy.policyOf(ctx, x.globalARN("s3", "", x.bucket))
 	if policy == nil || err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// What SQS takes, by "Amazon SQS policy quotas" of its guide. Its messages of a limit are known from issues of
+// The limits of SQS, by "Amazon SQS policy quotas" of its guide. Its messages about a limit are known from issues of
 // NServiceBus (830) and of the Cloud Platform of the Ministry of Justice (9082).
 const (
 	sqsPolicyBytes, sqsPolicyStatements, sqsPolicyPrincipals, sqsPolicyConditions = 8192, 20, 50, 10
-	sqsPolicyActions                                                              = 7 // of a statement
+	sqsPolicyActions                                                              = 7 // in a statement
 )
 
 // sqsPolicyNames are the actions that the policy of a queue may name: those on a queue, by the Service Authorization
@@ -29,11 +29,11 @@ var sqsPolicyNames = []string{
 	"SetQueueAttributes", "StartMessageMoveTask", "TagQueue", "UntagQueue",
 }
 
-// refuseQueuePolicy returns why SQS does not take the policy of a queue; nil if it does, or none is given.
+// refuseQueuePolicy returns SQS's refusal of the policy of a queue; nil if SQS accepts it, or none is given.
 func refuseQueuePolicy(x *exchange, queueARN string) *reply {
 	given, _ := x.json["Attributes"].(map[string]any)
 	text, _ := given["Policy"].(string)
-	if text == "" { // which removes it
+	if text == "" { // this removes it
 		return nil
 	}
 	limit := func(format string, args ...any) *reply {
@@ -72,7 +72,8 @@ func refuseQueuePolicy(x *exchange, queueARN string) *reply {
 	return nil
 }
 
-// policySize counts what services limit: principals and conditions of all statements, and the actions of the longest.
+// policySize has the numbers that services limit: principals and conditions of all statements, and the actions of the
+// longest.
 type policySize struct{ actions, principals, conditions int }
 
 func sizeOf(p *iam.ResourcePolicy) policySize {
@@ -87,8 +88,8 @@ func sizeOf(p *iam.ResourcePolicy) policySize {
 	return size
 }
 
-// coveredBy reports whether all resources of a statement are the resource of the policy, by its ARN, by a pattern or by
-// *.
+// coveredBy reports whether all resources of a statement match the resource of the policy, by its ARN, by a pattern
+// or by *.
 func coveredBy(s iam.ResourceStatement, arn string) bool {
 	return !slices.ContainsFunc(slices.Concat(s.Resources, s.NotResources), func(pattern string) bool {
 		matched, err := path.Match(strings.ReplaceAll(pattern, "/", ":"), strings.ReplaceAll(arn, "/", ":"))
@@ -96,7 +97,7 @@ func coveredBy(s iam.ResourceStatement, arn string) bool {
 	})
 }
 
-// ofScope reports whether the action is one of those that the service's policies may name, or a pattern of some.
+// ofScope reports whether the action is one that the service's policies may name, or a pattern that matches one.
 func ofScope(action, service string, names []string) bool {
 	pattern, ok := strings.CutPrefix(strings.ToLower(action), service)
 	return ok && slices.ContainsFunc(names, func(name string) bool {
@@ -105,11 +106,11 @@ func ofScope(action, service string, names []string) bool {
 	})
 }
 
-// What SNS takes, by "Amazon SNS API permissions: Actions and resources reference" of its guide.
+// The limits of SNS, by "Amazon SNS API permissions: Actions and resources reference" of its guide.
 const snsPolicyBytes, snsPolicyStatements, snsPolicyPrincipals = 30 << 10, 100, 200
 
 // snsPolicyNames are the actions that the policy of a topic may name, by the same page; Receive is in the policy that
-// the console writes. Patterns are out of scope: SNS says so of whatever it does not find in its list
+// the console writes. Patterns are out of scope: SNS reports that for everything that is not in its list
 // (hashicorp/terraform 12740).
 var snsPolicyNames = []string{
 	"addpermission", "deletetopic", "getdataprotectionpolicy", "gettopicattributes", "listsubscriptionsbytopic",
@@ -117,7 +118,7 @@ var snsPolicyNames = []string{
 	"putdataprotectionpolicy", "removepermission", "settopicattributes", "subscribe", "receive",
 }
 
-// refuseTopicPolicy returns why SNS does not take the policy of a topic; nil if it does.
+// refuseTopicPolicy returns SNS's refusal of the policy of a topic; nil if SNS accepts it.
 func refuseTopicPolicy(x *exchange, topicARN, text string) *reply {
 	refuse := func(message string) *reply {
 		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: "+message)

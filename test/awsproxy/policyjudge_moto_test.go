@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// session opens one of a role of account one with a document, and returns the role's ARN with it.
+// session opens a session of a role of account one with a document, and returns the role's ARN, too.
 func (w *world) session(t *testing.T, document string) (cfg aws.Config, role string) {
 	t.Helper()
 	cfg = roleOf(t, w, "a", document, func(in *sts.AssumeRoleInput) { role = *in.RoleArn })
@@ -31,13 +31,13 @@ const (
 	byDeny  = "with an explicit deny in a resource-based policy"
 )
 
-// everyone makes a statement about everybody.
+// everyone returns a statement about everybody.
 func everyone(effect, action string) string {
 	return `"Effect":"` + effect + `","Principal":"*","Action":"` + action + `"`
 }
 
-// A deny in the policy of a resource counts whatever the caller's own policies say: for the operator's roles, and for
-// root.
+// A deny in the policy of a resource counts regardless of the caller's own policies: for the operator's roles, and
+// for root.
 func TestPoliciesOfResourcesLockOut(t *testing.T) {
 	w := newWorld(t)
 	cfg, _ := w.session(t, everything)
@@ -69,7 +69,7 @@ func TestPoliciesOfResourcesLockOut(t *testing.T) {
 	}
 }
 
-// Of a bucket, root can always read, change and delete the policy: nobody is locked out for good.
+// Root can always read, change and delete the policy of a bucket: no account locks itself out.
 func TestRootOpensABucketAgain(t *testing.T) {
 	w := newWorld(t)
 	root := w.s3(keyOne, "eu-west-1")
@@ -110,7 +110,7 @@ func TestRootOpensABucketAgain(t *testing.T) {
 	}
 }
 
-// A policy that names a role is enough in its account; one that names the account is not.
+// A policy that names a role is sufficient in its account; one that names the account is not.
 func TestPoliciesOfResourcesLetIn(t *testing.T) {
 	w := newWorld(t)
 	url, queue := w.queue(t, keyOne)
@@ -163,7 +163,7 @@ func TestPoliciesOfResourcesLetIn(t *testing.T) {
 	}
 }
 
-// Of another account's resources both sides have to allow.
+// For another account's resources both sides have to allow.
 func TestOtherAccountsNeedBothPolicies(t *testing.T) {
 	w := newWorld(t)
 	url, queue := w.queue(t, keyTwo)
@@ -198,7 +198,7 @@ func TestOtherAccountsNeedBothPolicies(t *testing.T) {
 	w.wantReceived(t, keyTwo, url, "a", "a")
 }
 
-// plainHTTP makes calls count as those without TLS.
+// plainHTTP makes calls count as calls without TLS.
 type plainHTTP struct{ client *http.Client }
 
 func (p plainHTTP) Do(r *http.Request) (*http.Response, error) {
@@ -206,7 +206,7 @@ func (p plainHTTP) Do(r *http.Request) (*http.Response, error) {
 	return p.client.Do(r)
 }
 
-// A bucket that wants TLS refuses calls without it, and locks nobody else out.
+// A bucket that requires TLS refuses calls without it, and no others.
 func TestABucketMayWantTLS(t *testing.T) {
 	w := newWorld(t)
 	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1")

@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// normalPolicy returns a policy in the form in which S3 and SNS give it back: an account by its root user, a text for a
-// list of one, texts for numbers and booleans, principals in an order of their own, and no blanks. SQS returns the text
-// as it was given. Source: "Comparing policies" of Terraform's AWS provider, and its issues on bucket and topic
-// policies.
+// normalPolicy returns a policy in the form in which S3 and SNS return it: an account as its root user, a string for
+// a list of one, strings for numbers and booleans, principals in an order of their own, and no white space. SQS
+// returns the text unchanged. Source: "Comparing policies" of Terraform's AWS provider, and its issues on bucket and
+// topic policies.
 func normalPolicy(text []byte, partition string) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -53,7 +53,7 @@ func normalValue(v any, accounts string, principal bool) any {
 	return v
 }
 
-// normalElement simplifies what an element holds. Statements stay a list.
+// normalElement simplifies the value of an element. Statements stay a list.
 func normalElement(key string, v any, accounts string, principal bool) any {
 	v = normalValue(v, accounts, principal || key == "Principal" || key == "NotPrincipal")
 	list, several := v.([]any)
@@ -75,7 +75,8 @@ func sortTexts(list []any) {
 	})
 }
 
-// policyOfTopic refuses what SNS does not take as the policy of a topic, and has moto keep the rest in SNS's own form.
+// policyOfTopic refuses what SNS does not accept as the policy of a topic, and stores other policies in SNS's normal
+// form in moto.
 func policyOfTopic(x *exchange) (*reply, error) {
 	if x.form.Get("AttributeName") != "Policy" {
 		return nil, nil

@@ -17,25 +17,24 @@ import (
 type Options struct {
 	// Upstream is the simulator's base URL.
 	Upstream *url.URL
-	// StaticKeys maps the long-lived access keys that exist to the accounts
-	// that own them. Keys made by AssumeRole or IAM are known by themselves.
+	// StaticKeys maps the long-lived access keys that exist to the accounts that own them. Keys from AssumeRole or
+	// IAM need no entry.
 	StaticKeys map[string]string
-	// S3Hosts are names of the proxy, without port, whose subdomains are
-	// buckets (virtual-host style), beside AWS's own and localhost.
+	// S3Hosts are names of the proxy, without port, whose subdomains are buckets (virtual-host style), in addition to
+	// AWS's own and localhost.
 	S3Hosts []string
-	// RolePolicies are those of every role without policies of its own (see
-	// AttachPolicies); the zero value allows nothing.
+	// RolePolicies are the policies of every role without its own policies (see AttachPolicies); the zero value
+	// allows nothing.
 	RolePolicies iam.Policies
-	// TimeScale stretches AWS's own times: how long changes may not show to the
-	// operator, sessions last, a deleted queue's name stays taken, a new database
-	// is being created. 1 is as in AWS; 0 means that everything is at once.
+	// TimeScale scales AWS's own times: how long changes may stay hidden from the operator, how long sessions last, how
+	// long a deleted queue's name is unavailable, and how long a new database is being created. 1 is as in AWS; 0
+	// means that everything happens at once.
 	TimeScale float64
-	// JournalSize in calls; 0 means DefaultJournalSize.
+	// JournalSize is a number of calls; 0 means DefaultJournalSize.
 	JournalSize int
-	// Seed of the lots that are drawn: by rules with a probability, and for what
-	// does not show yet; 0 means 1.
+	// Seed seeds the random choices: of rules with a probability, and of changes that do not show yet; 0 means 1.
 	Seed uint64
-	// Now is the clock that credentials expire by; nil means time.Now.
+	// Now is the clock that the expiry of credentials uses; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -52,7 +51,7 @@ type Proxy struct {
 	lag      *lag
 	regions  regions
 
-	// The strict services that tests may set.
+	// The strict services that have settings for tests.
 	dns          *route53Service
 	certificates *acmService
 	machines     *ec2Service
@@ -65,7 +64,7 @@ type Proxy struct {
 	pods         *podSessions
 
 	latency atomic.Int64
-	// pageSize limits the operator's listings; 0 does not.
+	// pageSize limits the operator's listings; 0 is no limit.
 	pageSize atomic.Int64
 	hookMu   sync.RWMutex
 	hook     Hook
@@ -74,7 +73,7 @@ type Proxy struct {
 	close context.CancelFunc
 }
 
-// New returns a proxy; it starts nothing and reaches nothing yet.
+// New returns a proxy; it starts nothing and connects to nothing yet.
 func New(o Options) (*Proxy, error) {
 	if o.Upstream == nil || o.Upstream.Host == "" {
 		return nil, errors.New("awsproxy: Options.Upstream is required")
@@ -121,45 +120,45 @@ func New(o Options) (*Proxy, error) {
 // Operator returns the endpoint for the operator under test.
 func (p *Proxy) Operator() http.Handler { return handler{proxy: p, actor: Operator} }
 
-// Outside returns the endpoint for whoever acts behind the operator's back. It
-// also serves the journal for people to read: GET /_portico/journal.
+// Outside returns the endpoint for tests and people who act behind the operator's back. It also serves the journal
+// for people to read: GET /_portico/journal.
 func (p *Proxy) Outside() http.Handler { return handler{proxy: p, actor: Outside} }
 
-// Workload returns the endpoint for applications, which hold the credentials of
-// their Pods. It is as strict as the others, and never disturbed.
+// Workload returns the endpoint for applications, which have the credentials of their Pods. It is as strict as the
+// others, without faults, latency and hooks.
 func (p *Proxy) Workload() http.Handler { return handler{proxy: p, actor: Workload} }
 
-// Calls returns the journal, oldest first, calls under way included.
+// Calls returns the journal, oldest first, calls in progress included.
 func (p *Proxy) Calls(filters ...Filter) []Call { return p.journal.since(0, filters) }
 
-// Mark returns the present end of the journal.
+// Mark returns the current end of the journal.
 func (p *Proxy) Mark() Mark { return p.journal.mark() }
 
 // CallsSince returns the calls that arrived after the mark, oldest first.
 func (p *Proxy) CallsSince(m Mark, filters ...Filter) []Call { return p.journal.since(m, filters) }
 
-// Inject adds a rule after those there are; the first that fires wins. The rule
-// ends when it is spent or remove is called, which may be called again.
+// Inject adds a rule after the existing ones; the first that fires wins. The rule ends when it is used up or remove
+// is called, which may be called more than once.
 func (p *Proxy) Inject(f Fault) (remove func()) { return p.faults.inject(f) }
 
 // SetLatency delays each of the operator's calls by d.
 func (p *Proxy) SetLatency(d time.Duration) { p.latency.Store(int64(d)) }
 
-// OnCall sets the hook, replacing the one before; nil removes it.
+// OnCall sets the hook and replaces the previous one; nil removes it.
 func (p *Proxy) OnCall(h Hook) {
 	p.hookMu.Lock()
 	defer p.hookMu.Unlock()
 	p.hook = h
 }
 
-// RevokeKey makes the access key unknown, whatever made it, until MapKey.
+// RevokeKey makes the access key unknown, whatever its origin, until MapKey.
 func (p *Proxy) RevokeKey(accessKey string) { p.keys.revoke(accessKey) }
 
-// MapKey makes the access key, known before or not, belong to the account.
+// MapKey assigns the access key, known or not, to the account.
 func (p *Proxy) MapKey(accessKey, account string) { p.keys.assign(accessKey, account) }
 
-// Close ends hanging calls and idle connections. Calls under way are finished by
-// the server that serves the handlers, which is to be shut down first.
+// Close ends hanging calls and idle connections. The server that serves the handlers finishes calls in progress; shut
+// it down first.
 func (p *Proxy) Close() {
 	p.close()
 	p.upstream.client.CloseIdleConnections()

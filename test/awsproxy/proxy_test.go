@@ -42,7 +42,7 @@ func TestJournalKeepsTheLatest(t *testing.T) {
 		t.Errorf("since the mark: %v", got)
 	}
 	calls[0].Status, calls[4].Status = 200, 200
-	j.update(calls[0]) // gone: must not overwrite what took its place
+	j.update(calls[0]) // dropped: must not overwrite its successor
 	j.update(calls[4])
 	if got := j.since(0, nil); got[0].Status != 0 || got[2].Status != 200 {
 		t.Errorf("after the update %+v", got)
@@ -82,7 +82,7 @@ func TestFaultsFireInOrderAndAreSpent(t *testing.T) {
 	fs := newFaults()
 	fs.inject(Fault{Kind: Latency, Delay: time.Second})
 	remove := fs.inject(Fault{Kind: Throttle, Times: 2})
-	fs.inject(Fault{Kind: Latency, Delay: time.Hour}) // after the fault: too late
+	fs.inject(Fault{Kind: Latency, Delay: time.Hour}) // after the fault: without effect
 	last := fs.inject(Fault{Kind: Denied})
 	var kinds []FaultKind
 	for range 3 {
@@ -92,7 +92,7 @@ func TestFaultsFireInOrderAndAreSpent(t *testing.T) {
 	if want := []FaultKind{Throttle, Throttle, Denied}; !slices.Equal(kinds, want) {
 		t.Errorf("got %v, want %v", kinds, want)
 	}
-	remove() // spent already: harmless
+	remove() // used up already: no effect
 	last()
 	last()
 	if kind, delay := fs.pick(get(1)); kind != "" || delay != time.Hour+time.Second {
@@ -120,7 +120,7 @@ func TestFaultProbabilityFollowsTheSeed(t *testing.T) {
 	}
 }
 
-// stub returns a proxy whose upstream answers by the handler.
+// stub returns a proxy whose upstream is the handler.
 func stub(t *testing.T, answer http.HandlerFunc) (p *Proxy, operator *httptest.Server) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()

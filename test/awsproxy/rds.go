@@ -11,13 +11,11 @@ import (
 	"time"
 )
 
-// rdsService has changes wait for the maintenance window, which never comes,
-// unless they are asked for at once; refuses what moto takes and RDS does not:
-// less storage, other storage soon after the last change of it, passwords that
-// no engine knows, a deletion that says nothing of the final snapshot, changes
-// of an instance that is still being created; and knows the port, Performance
-// Insights and Extended Support, which moto forgets. That protected instances
-// are not deleted, and identifiers know no case, moto does.
+// rdsService makes changes wait for the maintenance window, which never comes, unless they apply immediately. It
+// refuses what moto accepts and RDS does not: less storage, another change of storage soon after the last, passwords
+// that no engine accepts, a deletion without a choice about the final snapshot, and changes of an instance that is
+// still being created. It stores the port, Performance Insights and Extended Support, which moto does not. Moto
+// itself protects instances from deletion, and ignores the case of identifiers.
 type rdsService struct {
 	upstream *upstream
 	locks    locks // by instance
@@ -28,16 +26,16 @@ type rdsService struct {
 	mu        sync.Mutex
 	cooldown  time.Duration
 	instances map[string]*instanceExtra // by account, region and identifier
-	servers   DatabaseServers           // nil: nobody answers at an endpoint
+	servers   DatabaseServers           // nil: no server responds at an endpoint
 }
 
-// instanceExtra is what moto does not know of an instance.
+// instanceExtra is the state of an instance that moto does not store.
 type instanceExtra struct {
-	ready          time.Time // it is being created until then
-	storageChanged time.Time // the last time; zero: never
+	ready          time.Time // the end of its creation
+	storageChanged time.Time // last change; zero: never
 	pending        url.Values
-	port           string // empty: as moto has it
-	lifecycle      string // of the engine; empty: as RDS chooses
+	port           string // empty: moto's
+	lifecycle      string // of the engine; empty: RDS's choice
 	insights       bool
 }
 
@@ -88,14 +86,14 @@ func instanceKey(x *exchange, identifier string) string {
 	return x.call.Account + "/" + x.call.Region + "/" + strings.ToLower(identifier)
 }
 
-// versions that an instance gets that asks for none, or for a part of one.
+// versions are the versions of instances that are requested with none, or with a part of one.
 var versions = map[string][]string{
 	"postgres": {"17.6", "16.10", "15.14"}, "mysql": {"8.4.6", "8.0.43"}, "mariadb": {"11.8.3", "10.11.14"},
 	"oracle-ee": {"19.0.0.0.ru-2025-07.rur-2025-07.r1"}, "oracle-se2": {"19.0.0.0.ru-2025-07.rur-2025-07.r1"},
 	"sqlserver-ee": {"16.00.4205.1.v1"}, "sqlserver-se": {"16.00.4205.1.v1"}, "sqlserver-ex": {"16.00.4205.1.v1"}, "sqlserver-web": {"16.00.4205.1.v1"},
 }
 
-// fullVersion returns the version that RDS takes for asked.
+// fullVersion returns the version that RDS chooses for the requested one.
 func fullVersion(engine, asked string) string {
 	for _, v := range versions[engine] {
 		if asked == "" || strings.HasPrefix(v, asked+".") {
@@ -131,15 +129,15 @@ func badPassword(x *exchange) *reply {
 // deferred are the changes that wait for the maintenance window.
 var deferred = []string{"DBInstanceClass", "AllocatedStorage", "EngineVersion", "Iops", "MultiAZ", "StorageThroughput", "StorageType"}
 
-// modify holds back what waits, and brings along what waited when the call asks
-// for changes at once. It tells whether the call changes the storage now.
+// modify holds back changes that wait for the maintenance window, and adds the waiting ones if the call applies
+// changes immediately. It returns whether the call changes the storage now.
 func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (storage bool, refusal *reply, err error) {
 	if refusal := cmp.Or(s.busy(x, id), badPassword(x)); refusal != nil {
 		return false, refusal, nil
 	}
 	is, err := s.describe(ctx, x)
 	if err != nil || is == nil {
-		return false, nil, err // moto says that it is not there
+		return false, nil, err // moto reports that it does not exist
 	}
 	if x.form.Has("EngineVersion") {
 		x.form.Set("EngineVersion", fullVersion(element(is, "Engine"), x.form.Get("EngineVersion")))
@@ -160,8 +158,7 @@ func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (storag
 	return changesStorage(x.form, is), nil, nil
 }
 
-// putOff takes out of the call what waits, and adds what waited if it asks for
-// changes at once.
+// putOff removes from the call the changes that wait, and adds the waiting ones if it applies changes immediately.
 func (s *rdsService) putOff(x *exchange, id string, is []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +186,7 @@ func (s *rdsService) putOff(x *exchange, id string, is []byte) {
 	x.setForm(x.form)
 }
 
-// remove refuses a deletion that does not say what becomes of the data.
+// remove refuses a deletion without a choice about the final snapshot.
 func (s *rdsService) remove(x *exchange, id string) *reply {
 	if refusal := s.busy(x, id); refusal != nil {
 		return refusal
@@ -213,8 +210,7 @@ func (s *rdsService) busy(x *exchange, id string) *reply {
 	return x.fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance "+x.form.Get("DBInstanceIdentifier")+" is not in available state.")
 }
 
-// extra returns the extra facts of an instance and makes them if need be. The
-// caller holds s.mu.
+// extra returns the extra state of an instance and creates it if needed. The caller holds s.mu.
 func (s *rdsService) extra(id string) *instanceExtra {
 	if s.instances[id] == nil {
 		s.instances[id] = &instanceExtra{pending: url.Values{}}
@@ -222,7 +218,7 @@ func (s *rdsService) extra(id string) *instanceExtra {
 	return s.instances[id]
 }
 
-// note keeps what moto forgets of a call that succeeded.
+// note stores the parameters of a successful call that moto does not.
 func (s *rdsService) note(x *exchange, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +244,7 @@ func (s *rdsService) note(x *exchange, id string) {
 	}
 }
 
-// describe returns the instance as moto has it, or nil if there is none.
+// describe returns moto's description of the instance, or nil if there is none.
 func (s *rdsService) describe(ctx context.Context, x *exchange) ([]byte, error) {
 	form := url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {x.form.Get("DBInstanceIdentifier")}}
 	r, err := s.upstream.ask(ctx, question{

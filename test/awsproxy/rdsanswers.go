@@ -8,30 +8,29 @@ import (
 	"sync/atomic"
 )
 
-// rdsAnswers are ways in which RDS may answer, and does not say whether it does.
+// rdsAnswers are behaviours that RDS may have; its documentation does not say whether it does.
 type rdsAnswers struct {
 	filterLimit atomic.Int64
 	tagless     atomic.Bool
 	uncounted   atomic.Bool
 }
 
-// CountCopiedTags says whether the tags that RDS copies to a final snapshot
-// count as those of the request, aws:RequestTag and aws:TagKeys. The User Guide
-// says since 2024 that copying takes rds:AddTagsToResource, and not that; they
-// do unless it is called with false.
+// CountCopiedTags sets whether the tags that RDS copies to a final snapshot count as the request's, aws:RequestTag
+// and aws:TagKeys. The User Guide says since 2024 that copying requires rds:AddTagsToResource, but not whether they
+// count; they do unless it is called with false.
 func (p *Proxy) CountCopiedTags(count bool) { p.databases.answers.uncounted.Store(!count) }
 
-// SetDatabaseFilterLimit makes RDS refuse a DescribeDBInstances of the operator
-// whose filter has more than n values; 0 means that it takes any number.
+// SetDatabaseFilterLimit makes RDS refuse a DescribeDBInstances of the operator whose filter has more than n values;
+// 0 means no limit.
 func (p *Proxy) SetDatabaseFilterLimit(n int) { p.databases.answers.filterLimit.Store(int64(n)) }
 
-// HideDatabaseTags makes RDS leave the tags out when it describes instances and
-// snapshots to the operator, until it is called with false.
+// HideDatabaseTags makes RDS leave out the tags when it describes instances and snapshots to the operator, until it
+// is called with false.
 func (p *Proxy) HideDatabaseTags(hide bool) { p.databases.answers.tagless.Store(hide) }
 
 var tagListElement = regexp.MustCompile(`(?s)<TagList>.*?</TagList>|<TagList ?/>`)
 
-// withoutTags leaves the tags out of an answer, if it is to.
+// withoutTags removes the tags from a response, if HideDatabaseTags is on.
 func (a *rdsAnswers) withoutTags(x *exchange, r *reply) {
 	describes := x.call.Operation == "DescribeDBInstances" || x.call.Operation == "DescribeDBSnapshots"
 	if a.tagless.Load() && describes && x.call.Actor == Operator {

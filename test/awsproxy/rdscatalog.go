@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// engineVersions are some of what RDS offers of each engine, oldest first: major version, version. moto has none.
+// engineVersions are some of the versions that RDS offers for each engine, oldest first: major version, version. moto
+// has none.
 var engineVersions = map[string][][2]string{
 	"postgres": {{"14", "14.17"}, {"15", "15.12"}, {"16", "16.3"}, {"16", "16.8"}, {"17", "17.4"}},
 	"mysql":    {{"8.0", "8.0.40"}, {"8.0", "8.0.41"}, {"8.4", "8.4.4"}},
 	"mariadb":  {{"10.11", "10.11.11"}, {"11.4", "11.4.5"}},
 }
 
-// orderable are the families of instance classes that each engine runs in, and the sizes of each.
+// orderable are, by engine, the families of instance classes, and by family the sizes.
 var (
 	orderable = map[string][]string{
 		"postgres": {"db.t3", "db.t4g", "db.m6g", "db.m7g", "db.r6g", "db.r7g", "db.x2g"},
@@ -24,11 +25,11 @@ var (
 	}
 	burstables = []string{"micro", "small", "medium", "large", "xlarge", "2xlarge"}
 	steady     = []string{"large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"}
-	storages   = []string{"gp2", "gp3", "io1"} // each is an option of its own
+	storages   = []string{"gp2", "gp3", "io1"} // each is a separate option
 )
 
-// onSale answers what RDS offers, page by page; nil to any other operation. It knows of no version and no class beyond
-// its tables.
+// onSale returns RDS's offers, page by page; nil for any other operation. It knows no version and no class beyond its
+// tables.
 func onSale(x *exchange) *reply {
 	var items []string
 	switch x.call.Operation {

@@ -13,8 +13,8 @@ func number(form url.Values, name string) int {
 	return n
 }
 
-// databaseStorage refuses what "Amazon RDS DB instance storage" of the User
-// Guide rules out of size, type, operations and throughput.
+// databaseStorage refuses combinations of size, type, IOPS and throughput that "Amazon RDS DB instance storage" of
+// the User Guide rules out.
 func databaseStorage(x *exchange, form url.Values) *reply {
 	refuse := func(message string) *reply {
 		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", message)
@@ -51,7 +51,7 @@ func storageRatio(x *exchange, kind string, size, iops, throughput int) *reply {
 	return nil
 }
 
-// merged returns parameters of a change, and of those that it leaves alone what there is.
+// merged returns parameters of a change, and the current values of those that the change leaves out.
 func merged(x *exchange, is []byte, names ...string) url.Values {
 	all, changes := url.Values{}, false
 	for _, name := range names {
@@ -91,7 +91,7 @@ func databaseWindows(x *exchange, form url.Values) *reply {
 	return nil
 }
 
-// window reads hh:mm-hh:mm or ddd:hh:mm-ddd:hh:mm, in minutes.
+// window parses hh:mm-hh:mm or ddd:hh:mm-ddd:hh:mm, in minutes.
 func window(text string, period int) (start, long int) {
 	from, to, found := strings.Cut(strings.ToLower(text), "-")
 	if !found {
@@ -112,8 +112,7 @@ func minute(text string) (of int) {
 	return of + hour*60 + minute
 }
 
-// reservedWords are those of "SQL Key Words" of PostgreSQL's documentation that no user and no database can have for a
-// name.
+// reservedWords are the words of "SQL Key Words" of PostgreSQL's documentation that cannot name a user or a database.
 var reservedWords = strings.Fields(`
 	all analyse analyze and any array as asc asymmetric both case cast check collate column
 	constraint create current_catalog current_date current_role current_time current_timestamp
@@ -124,7 +123,7 @@ var reservedWords = strings.Fields(`
 	with
 `)
 
-// databaseNames refuses names and ports that an engine keeps for itself.
+// databaseNames refuses names and ports that an engine reserves.
 func databaseNames(x *exchange) *reply {
 	port, engine := number(x.form, "Port"), x.form.Get("Engine")
 	if strings.HasPrefix(engine, "sqlserver") && (slices.Contains([]int{1234, 1434, 3260, 3343, 3389, 47001}, port) || port >= 49152 && port <= 49156) {

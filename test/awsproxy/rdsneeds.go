@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// rdsNeeds returns the permissions of a call to RDS: of the operation's name, on
-// the instance and on what it is to use, and those of what RDS does meanwhile in
-// the caller's name.
+// rdsNeeds returns the permissions of a call to RDS: the one named like the operation, on the instance and on the
+// resources that it will use, and those of the calls that RDS makes on the caller's behalf.
 func rdsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	instance := rdsNeed(up, x, rdsARN(x, "db", x.form.Get("DBInstanceIdentifier")))
 	switch x.call.Operation {
@@ -46,7 +45,7 @@ func rdsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	return nil, unknownOperation(x)
 }
 
-// rdsARN names a resource of RDS by its identifier, or by its ARN.
+// rdsARN returns the ARN of an RDS resource, by its identifier or its ARN.
 func rdsARN(x *exchange, kind, name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
@@ -66,8 +65,8 @@ func rdsTags(ctx context.Context, up *upstream, x *exchange, arn string) (map[st
 	return formTagsOf(ctx, up, x, "rds", url.Values{"Action": {"ListTagsForResource"}, "Version": {"2014-10-31"}, "ResourceName": {arn}})
 }
 
-// createDatabaseNeeds returns those of an instance that is made, empty or from a snapshot. The role linked to RDS is
-// one of them: the simulator's accounts never have it.
+// createDatabaseNeeds returns the permissions for a new instance, empty or from a snapshot. Creating the
+// service-linked role of RDS is one of them: the simulator's accounts never have that role.
 func createDatabaseNeeds(up *upstream, x *exchange, instance need) []need {
 	tags := formTags(x.form, "Tags.Tag.")
 	instance.facts.tagged(tags)
@@ -96,7 +95,7 @@ func createDatabaseNeeds(up *upstream, x *exchange, instance need) []need {
 	return append(all, secretNeeds(x)...)
 }
 
-// groupNeeds returns those for the groups that the call names.
+// groupNeeds returns the permissions on the groups that the call names.
 func groupNeeds(up *upstream, x *exchange) []need {
 	var all []need
 	for _, g := range []struct{ parameter, kind string }{
@@ -104,15 +103,15 @@ func groupNeeds(up *upstream, x *exchange) []need {
 	} {
 		if name := x.form.Get(g.parameter); name != "" {
 			n := rdsNeed(up, x, rdsARN(x, g.kind, name))
-			n.mayBeNew = true // RDS says itself that there is no such group
+			n.mayBeNew = true // RDS itself reports a missing group
 			all = append(all, n)
 		}
 	}
 	return all
 }
 
-// deleteDatabaseNeeds has, for a final snapshot, since August 2024, the permission to make one and to copy the tags to
-// it.
+// deleteDatabaseNeeds includes, for a final snapshot, since August 2024, the permission to create one and to copy the
+// tags to it.
 func deleteDatabaseNeeds(ctx context.Context, up *upstream, x *exchange, instance need) ([]need, error) {
 	all := []need{instance}
 	name := x.form.Get("FinalDBSnapshotIdentifier")
@@ -142,7 +141,7 @@ func deleteDatabaseNeeds(ctx context.Context, up *upstream, x *exchange, instanc
 
 func databaseSecret(x *exchange) string { return x.arn("secretsmanager", "secret:rds!db-new") }
 
-// secretNeeds returns those of a password that RDS is to keep in Secrets Manager, by RDS's user guide.
+// secretNeeds returns the permissions for a password that RDS manages in Secrets Manager, by RDS's user guide.
 func secretNeeds(x *exchange) []need {
 	if x.form.Get("ManageMasterUserPassword") != "true" {
 		return nil
@@ -159,7 +158,7 @@ func secretNeeds(x *exchange) []need {
 	return all
 }
 
-// keyNeeds returns permissions on a key of KMS that a service uses in the caller's name.
+// keyNeeds returns permissions on a KMS key that a service uses on the caller's behalf.
 func keyNeeds(x *exchange, by, key string, denied func() *reply, actions ...string) []need {
 	resource := key
 	switch {
@@ -183,7 +182,7 @@ func keyNeeds(x *exchange, by, key string, denied func() *reply, actions ...stri
 	return all
 }
 
-// inaccessible returns RDS's answer to who may not use a key.
+// inaccessible returns RDS's response to a caller without permission to use a key.
 func inaccessible(x *exchange, key string) func() *reply {
 	return func() *reply {
 		return x.fail(http.StatusBadRequest, "KMSKeyNotAccessibleFault",

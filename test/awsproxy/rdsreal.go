@@ -7,26 +7,26 @@ import (
 	"regexp"
 )
 
-// DatabaseServers are real servers that simulated instances of RDS lead to.
+// DatabaseServers are real database servers behind simulated instances of RDS.
 type DatabaseServers interface {
-	// Serve makes the instance's master user and database, or gives the user another password.
+	// Serve creates the instance's master user and database, or changes the user's password.
 	Serve(ctx context.Context, i DatabaseInstance) error
-	// Address returns where instances of an engine answer; "" of one that nothing real serves.
+	// Address returns the address of an engine's instances; "" if no real server has the engine.
 	Address(engine string) (host string, port int)
 }
 
-// DatabaseInstance is what an instance's clients have to know.
+// DatabaseInstance is what a client of an instance needs.
 type DatabaseInstance struct{ Engine, Database, Username, Password string }
 
-// LeadDatabases has instances answer at these servers, with the master user and password that RDS was told; nil:
-// nowhere again.
+// LeadDatabases makes the endpoints of instances point to these servers, with the master user and password of the
+// calls to RDS; nil ends that.
 func (p *Proxy) LeadDatabases(to DatabaseServers) {
 	p.databases.mu.Lock()
 	defer p.databases.mu.Unlock()
 	p.databases.servers = to
 }
 
-// serve tells the real servers what a call has changed, and returns its reply.
+// serve applies a call's changes to the real servers, and returns its reply.
 func (s *rdsService) serve(ctx context.Context, x *exchange, r *reply) *reply {
 	s.mu.Lock()
 	to := s.servers
@@ -47,7 +47,7 @@ func (s *rdsService) serve(ctx context.Context, x *exchange, r *reply) *reply {
 
 var addressElement = regexp.MustCompile(`<Address>[^<]*</Address>`)
 
-// lead puts the address of a real server into the endpoint of an instance. The caller holds s.mu.
+// lead sets the endpoint of an instance to the address of a real server. The caller holds s.mu.
 func (s *rdsService) lead(is string) string {
 	if s.servers == nil {
 		return is

@@ -10,7 +10,7 @@ import (
 
 var instanceElement = regexp.MustCompile(`(?s)<DBInstance>.*?</DBInstance>`)
 
-// complete adds to every instance in a reply what moto does not know.
+// complete adds to every instance in a reply what moto does not store.
 func (s *rdsService) complete(x *exchange, r *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +40,8 @@ func (s *rdsService) complete(x *exchange, r *reply) {
 	r.header.Del("Content-Length")
 }
 
-// lifecycle returns the element that tells of Extended Support, which RDS has of
-// two engines, and switches on unless it is configured otherwise.
+// lifecycle returns the element about Extended Support, which RDS has for two engines, and enables unless configured
+// otherwise.
 func lifecycle(extra *instanceExtra, engine string) string {
 	if !extendable[engine] {
 		return ""
@@ -56,7 +56,7 @@ var (
 	endpointElement = regexp.MustCompile(`(?s)<Endpoint>.*?</Endpoint>`)
 )
 
-// element returns the text of the first element of this name, or "".
+// element returns the text of the first element with the name, or "".
 func element(in []byte, name string) string {
 	_, rest, ok := strings.Cut(string(in), "<"+name+">")
 	if !ok {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// regions are those that accounts have off. AWS has every region that it opened after March 20, 2019 off until the
-// account's owner enables it ("Enable or disable AWS Regions in your account"), and until then the region does not know
-// the account's identities: it answers as to a bad key.
+// regions are the regions that accounts have disabled. In AWS every region that was introduced after March 20, 2019
+// is disabled until the account's owner enables it ("Enable or disable AWS Regions in your account"), and until then
+// the region does not know the account's identities: it responds as to a bad key.
 type regions struct {
 	mu  sync.Mutex
 	off map[regionOf]bool
@@ -30,13 +30,14 @@ func (r *regions) set(account, region string, off bool) {
 	r.off[regionOf{account, region}] = off
 }
 
-// DisableRegion has the region off in the account until enable is called.
+// DisableRegion disables the region in the account until enable is called.
 func (p *Proxy) DisableRegion(account, region string) (enable func()) {
 	p.regions.set(account, region, true)
 	return func() { p.regions.set(account, region, false) }
 }
 
-// unknownInRegion refuses credentials that the region does not know. Of a session S3 says that its token is no token.
+// unknownInRegion refuses credentials that the region does not know. For a session, S3 reports that the token is
+// invalid.
 func (x *exchange) unknownInRegion() *reply {
 	if x.protocol == protoS3 && x.scope.token {
 		return x.fail(http.StatusBadRequest, "InvalidToken", "The provided token is malformed or otherwise invalid.")

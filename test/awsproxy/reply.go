@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// fail makes an error in the shape that the service's protocol has.
+// fail returns an error in the shape of the service's protocol.
 func (x *exchange) fail(status int, code, message string) *reply {
 	switch x.protocol {
 	case protoJSON:
@@ -58,7 +58,7 @@ func escapeXML(s string) string {
 	return b.String()
 }
 
-// queryCode adds the code by which SQS went before it spoke JSON; SDKs show it.
+// queryCode adds the error code that SQS used before its JSON protocol; SDKs show it.
 func (r *reply) queryCode(x *exchange, code string) *reply {
 	if x.call.Service == "sqs" && x.protocol == protoJSON {
 		r.header.Set("X-Amzn-Query-Error", code+";Sender")
@@ -107,7 +107,7 @@ func (x *exchange) denied() *reply {
 	}
 }
 
-// unsigned refuses a call without credentials. S3 takes it for an anonymous one.
+// unsigned refuses a call without credentials. S3 treats it as anonymous.
 func (x *exchange) unsigned() *reply {
 	switch x.protocol {
 	case protoS3:
@@ -178,7 +178,7 @@ func (x *exchange) expiredKey() *reply {
 
 var xmlCode = regexp.MustCompile(`<Code>([^<]*)</Code>`)
 
-// errorCode reads the code that the client's SDK will show, or "".
+// errorCode returns the code that the client's SDK will show, or "".
 func errorCode(r *reply) string {
 	if r.status < 300 {
 		return ""
@@ -206,12 +206,12 @@ func errorCode(r *reply) string {
 
 var requestIDInXML = regexp.MustCompile(`<([Rr]equestI[dD])(?:/>|>[^<]*</[Rr]equestI[dD]>)`)
 
-// answer sends the reply, with a request ID of its own, once the journal has it.
+// answer sends the reply, with a new request ID, once the journal has recorded it.
 func (p *Proxy) answer(w http.ResponseWriter, x *exchange, r *reply) {
 	p.journal.update(x.call)
 	id := requestID(x.protocol)
 	maps.Copy(w.Header(), r.header)
-	w.Header().Set("Date", p.now().UTC().Format(http.TimeFormat)) // SDKs set their clock by it
+	w.Header().Set("Date", p.now().UTC().Format(http.TimeFormat)) // SDKs correct their clock by it
 	if x.protocol == protoS3 {
 		w.Header().Set("X-Amz-Request-Id", id)
 		w.Header().Set("X-Amz-Id-2", rand.Text()+rand.Text())
@@ -233,7 +233,7 @@ func (p *Proxy) answer(w http.ResponseWriter, x *exchange, r *reply) {
 		body = io.MultiReader(body, r.stream)
 	}
 	if _, err := io.Copy(w, body); err != nil {
-		panic(http.ErrAbortHandler) // never let a short body look complete
+		panic(http.ErrAbortHandler) // a truncated body must not look complete
 	}
 }
 

@@ -14,12 +14,11 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// policyLag is how long IAM's changes may not hold yet: its guide says, under
-// "Changes that I make are not always immediately visible", that they take time
-// to replicate, and names none; seconds are usual.
+// policyLag is how long IAM's changes may take to be effective: its guide says, under "Changes that I make are not
+// always immediately visible", that they take time to replicate, without a number; seconds are usual.
 const policyLag = 10 * time.Second
 
-// storedRole is a role that IAM has.
+// storedRole is a role that exists in IAM.
 type storedRole struct {
 	arn, name string
 	trust     string // its document
@@ -30,8 +29,7 @@ type storedRole struct {
 	documents map[string]string // of managed policies, by ARN
 }
 
-// roleBook knows the roles that IAM has, and keeps what it was told until IAM
-// is written to.
+// roleBook reads the roles that exist in IAM, and caches them until the next write to IAM.
 type roleBook struct {
 	upstream *upstream
 	lag      *lag
@@ -40,11 +38,11 @@ type roleBook struct {
 
 	mu    sync.Mutex
 	known map[string]knownRole    // by ARN
-	shown map[string]iam.Policies // those that hold, by ARN
+	shown map[string]iam.Policies // the effective policies, by ARN
 }
 
 type knownRole struct {
-	role    *storedRole // nil if there is none
+	role    *storedRole // nil if it does not exist
 	changes int64
 }
 
@@ -52,10 +50,10 @@ func newRoleBook(up *upstream, lag *lag) *roleBook {
 	return &roleBook{upstream: up, lag: lag, known: map[string]knownRole{}, shown: map[string]iam.Policies{}}
 }
 
-// roleName is what the ARN of a role says.
+// roleName has the parts of a role's ARN.
 type roleName struct{ partition, account, path, name string }
 
-// readRoleARN takes the ARN of a role apart; false if it is none.
+// readRoleARN parses the ARN of a role; false if it is not one.
 func readRoleARN(arn string) (roleName, bool) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) != 6 || parts[0] != "arn" || parts[2] != "iam" || parts[3] != "" || len(parts[4]) != 12 {
@@ -67,7 +65,7 @@ func readRoleARN(arn string) (roleName, bool) {
 	return id, isRole && id.name != ""
 }
 
-// region returns one of the partition, by which moto tells partitions apart.
+// region returns a region of the partition, by which moto distinguishes partitions.
 func (n roleName) region() string {
 	switch n.partition {
 	case "aws-cn":
@@ -81,7 +79,7 @@ func (n roleName) region() string {
 	}
 }
 
-// role returns the role that has the ARN; nil if IAM has none.
+// role returns the role with the ARN; nil if IAM has none.
 func (b *roleBook) role(ctx context.Context, arn string) (*storedRole, error) {
 	id, ok := readRoleARN(arn)
 	if !ok {
@@ -98,7 +96,7 @@ func (b *roleBook) role(ctx context.Context, arn string) (*storedRole, error) {
 	if err != nil {
 		return nil, err
 	}
-	if role != nil && role.arn != arn { // of another path
+	if role != nil && role.arn != arn { // with another path
 		role = nil
 	}
 	b.mu.Lock()
@@ -107,7 +105,7 @@ func (b *roleBook) role(ctx context.Context, arn string) (*storedRole, error) {
 	return role, nil
 }
 
-// named asks IAM for the role of that name in an account, whatever its path.
+// named returns the role with that name in an account, whatever its path; nil if IAM has none.
 func (b *roleBook) named(ctx context.Context, id roleName) (*storedRole, error) {
 	var answer struct {
 		Role struct {
@@ -167,7 +165,7 @@ func (b *roleBook) readPolicies(ctx context.Context, id roleName, r *storedRole)
 	return nil
 }
 
-// document returns that of a managed policy; "" if there is none.
+// document returns the document of a managed policy; "" if there is none.
 func (b *roleBook) document(ctx context.Context, id roleName, arn string) (string, error) {
 	var policy struct {
 		Version string `xml:"GetPolicyResult>Policy>DefaultVersionId"`
@@ -183,7 +181,7 @@ func (b *roleBook) document(ctx context.Context, id roleName, arn string) (strin
 	return unescaped(version.Document), err
 }
 
-// ask asks IAM, in the account of a role; found is false if it refuses.
+// ask calls IAM in the account of a role; found is false if IAM refuses.
 func (b *roleBook) ask(ctx context.Context, id roleName, answer any, action string, parameters ...string) (found bool, err error) {
 	form := url.Values{"Action": {action}, "Version": {"2010-05-08"}}
 	for i := 0; i+1 < len(parameters); i += 2 {
@@ -202,7 +200,7 @@ func (b *roleBook) ask(ctx context.Context, id roleName, answer any, action stri
 	return true, nil
 }
 
-// unescaped returns a document as it was given: IAM shows it as in a URL.
+// unescaped returns the original document: IAM returns it URL-encoded.
 func unescaped(document string) string {
 	if plain, err := url.QueryUnescape(document); err == nil && strings.HasPrefix(document, "%7B") {
 		return plain

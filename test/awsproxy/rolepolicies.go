@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// policies returns those of a role that hold: its own may still be those before
-// the last change. Of a role that is gone they allow nothing.
+// policies returns the effective policies of a role, which may still be those before the last change. The policies of
+// a deleted role allow nothing.
 func (b *roleBook) policies(ctx context.Context, arn string) (iam.Policies, error) {
 	b.mu.Lock()
 	shown, ok := b.shown[arn]
@@ -32,10 +32,10 @@ func (b *roleBook) policies(ctx context.Context, arn string) (iam.Policies, erro
 	return now, nil
 }
 
-// policiesOf names the policies of a role to the lag.
+// policiesOf returns the lag's key for the policies of a role.
 func policiesOf(arn string) string { return "policies of " + arn }
 
-// forget drops what is known of a role that is deleted.
+// forget drops the cached state of a deleted role.
 func (b *roleBook) forget(arn string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,8 +45,7 @@ func (b *roleBook) forget(arn string) {
 	b.lag.end(newRole(arn))
 }
 
-// policies reads the documents of a role. A boundary that is not there allows
-// nothing.
+// policies parses the policy documents of a role. A boundary that does not exist allows nothing.
 func (r *storedRole) policies() (iam.Policies, error) {
 	var all iam.Policies
 	for _, name := range slices.Sorted(maps.Keys(r.inline)) {

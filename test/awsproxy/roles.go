@@ -14,29 +14,28 @@ type principal struct {
 	role, arn string            // ARNs of the role and of its session
 	tags      map[string]string // of the session
 	policy    *iam.Policy       // of the session; nil is none
-	stored    bool              // IAM has the role, and so the role's own policies
+	stored    bool              // IAM has the role, so the role's own policies count
 }
 
-// roles have policies.
+// roles holds the policies of roles.
 type roles struct {
 	book *roleBook
 
 	mu  sync.Mutex
-	all iam.Policies            // of those that have none of their own
+	all iam.Policies            // for roles without their own
 	own map[string]iam.Policies // by ARN
 
-	asked map[string]map[string]int // how often, by role and action
+	asked map[string]map[string]int // number of requests, by role and action
 }
 
-// AskedActions returns how often calls in sessions of a role have taken each
-// action so far, or would have: what its policies were asked for.
+// AskedActions returns how often sessions of a role have needed each action so far, whether or not it was allowed.
 func (p *Proxy) AskedActions(role string) map[string]int {
 	p.roles.mu.Lock()
 	defer p.roles.mu.Unlock()
 	return maps.Clone(p.roles.asked[role])
 }
 
-// ask notes that a role's policies are asked for an action.
+// ask records that a role's policies are evaluated for an action.
 func (r *roles) ask(role, action string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,9 +45,8 @@ func (r *roles) ask(role, action string) {
 	r.asked[role][action]++
 }
 
-// AttachPolicies gives a role, by its ARN, policies of its own in place of
-// Options.RolePolicies, until detach is called. Sessions that are open have them
-// at once.
+// AttachPolicies gives a role, by its ARN, its own policies instead of Options.RolePolicies, until detach is called.
+// They apply to open sessions at once.
 func (p *Proxy) AttachPolicies(role string, policies iam.Policies) (detach func()) {
 	p.roles.mu.Lock()
 	defer p.roles.mu.Unlock()
@@ -64,8 +62,8 @@ func (p *Proxy) AttachPolicies(role string, policies iam.Policies) (detach func(
 	}
 }
 
-// of returns the policies of a session: those that a test attached, those that
-// IAM has of a role of its own, or those of all others.
+// of returns the policies of a session: those that a test attached to the role, those that the role has in IAM, or
+// the default ones.
 func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error) {
 	r.mu.Lock()
 	policies, own := r.own[caller.role]
@@ -86,7 +84,7 @@ func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error)
 	return policies, nil
 }
 
-// conditionKeys are those that the proxy gives values for, in calls that have them.
+// conditionKeys are the keys that the proxy can give values for.
 var conditionKeys = iam.Keys{
 	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion", "aws:ResourceAccount",
 	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp",
@@ -97,14 +95,13 @@ var conditionKeys = iam.Keys{
 	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes", "route53:ChangeResourceRecordSetsActions",
 }
 
-// ParsePolicy reads a policy document for roles. A condition key that the proxy
-// has no values for is an error.
+// ParsePolicy parses a policy document for roles. A condition key that the proxy has no values for is an error.
 func ParsePolicy(text []byte) (*iam.Policy, error) { return iam.Parse(text, conditionKeys) }
 
-// facts are values of condition keys, in lower case.
+// facts are the values of condition keys, which are in lower case.
 type facts map[string][]string
 
-// with adds one; no value leaves the key out.
+// with adds a key and its values; without values it leaves the key out.
 func (f facts) with(key string, values ...string) facts {
 	if len(values) > 0 {
 		f[strings.ToLower(key)] = values
@@ -112,7 +109,7 @@ func (f facts) with(key string, values ...string) facts {
 	return f
 }
 
-// tagged adds the tags that a request gives.
+// tagged adds the tags of a request.
 func (f facts) tagged(tags map[string]string) facts {
 	for key, value := range tags {
 		f.with("aws:RequestTag/"+key, value)

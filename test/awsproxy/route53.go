@@ -27,8 +27,8 @@ var route53Items = map[string]map[string]string{
 	"tags":                       {http.MethodGet: "ListTagsForResource", http.MethodPost: "ChangeTagsForResource"},
 }
 
-// route53Operation reads a path such as /2013-04-01/hostedzone/Z1/rrset; the
-// resource is the ID in it. What it does not know is "METHOD path".
+// route53Operation parses a path such as /2013-04-01/hostedzone/Z1/rrset; the resource is the ID in it. An unknown
+// operation is "METHOD path".
 func route53Operation(method, path string) (operation, resource string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if len(parts) < 2 {

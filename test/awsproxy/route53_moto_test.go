@@ -21,7 +21,7 @@ func (w *world) route53(key string) *route53.Client {
 	return route53.NewFromConfig(config(w.operator, key, "us-east-1"))
 }
 
-// unhurried returns a world whose Route 53 takes any number of requests.
+// unhurried returns a world whose Route 53 has no request rate limit.
 func unhurried(t *testing.T, change ...func(*awsproxy.Options)) *world {
 	t.Helper()
 	w := newWorld(t, change...)
@@ -29,7 +29,7 @@ func unhurried(t *testing.T, change ...func(*awsproxy.Options)) *world {
 	return w
 }
 
-// newZone makes a public zone and returns its ID.
+// newZone creates a public zone and returns its ID.
 func newZone(t *testing.T, c *route53.Client, name string) string {
 	t.Helper()
 	out, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: &name, CallerReference: aws.String(unique(t))})
@@ -204,7 +204,7 @@ func TestRoute53RefusesWhatAWSRefuses(t *testing.T) {
 	wantCode(t, err, "NoSuchHostedZone")
 }
 
-// manyTexts returns n changes whose texts have so many characters, and quotes.
+// manyTexts returns n changes whose texts have the given number of characters, with quotes.
 func manyTexts(action types.ChangeAction, n, characters int) (out []types.Change) {
 	for i := range n {
 		out = append(out, plain(action, "TXT", fmt.Sprintf("t%d.refuse.example.com", i), `"`+strings.Repeat("x", characters)+`"`))

@@ -29,7 +29,7 @@ func (s *route53Service) change(ctx context.Context, x *exchange, next forward) 
 		return nil, err
 	}
 	if is == nil {
-		return next(ctx) // moto says that there is none
+		return next(ctx) // moto reports that it does not exist
 	}
 	var request changeRequest
 	if err := xml.Unmarshal(x.body, &request); err != nil {
@@ -53,8 +53,7 @@ func (s *route53Service) change(ctx context.Context, x *exchange, next forward) 
 	return changeReply("ChangeResourceRecordSetsResponse", id, made, false), nil
 }
 
-// refuseShape refuses a batch for what is wrong whatever the zone has, and
-// brings names into the form in which they are kept.
+// refuseShape refuses a batch for what is wrong regardless of the zone's records, and normalizes names.
 func refuseShape(x *exchange, changes []change) *reply {
 	if len(changes) == 0 {
 		return x.fail(http.StatusBadRequest, "InvalidInput", "Invalid XML ; the element 'Changes' must have at least one 'Change'.")
@@ -71,13 +70,13 @@ func refuseShape(x *exchange, changes []change) *reply {
 	return nil
 }
 
-// problems is all that is wrong with a batch.
+// problems are the errors of a batch.
 type problems []string
 
 // Error lists them as Route 53 does.
 func (p problems) Error() string { return "[" + strings.Join(p, ", ") + "]" }
 
-// apply judges the batch and makes it, or returns the problems and makes nothing.
+// apply judges the batch and makes all of its changes, or returns the problems and makes none.
 func (s *route53Service) apply(ctx context.Context, account string, zone *hostedZone, changes []change) (names []string, err error) {
 	identified := false
 	for _, c := range changes {
@@ -87,7 +86,7 @@ func (s *route53Service) apply(ctx context.Context, account string, zone *hosted
 	slices.Sort(names)
 	names = slices.Compact(names)
 	wanted := names
-	if identified { // moto deletes those of one identifier under any name
+	if identified { // moto deletes all sets with the identifier, whatever their names
 		wanted = nil
 	}
 	has, err := s.sets(ctx, account, zone.id(), wanted...)
@@ -109,8 +108,8 @@ func (s *route53Service) apply(ctx context.Context, account string, zone *hosted
 	return names, nil
 }
 
-// batches splits what moto is to do: of the values that it counts, it counts
-// those of an UPSERT twice, and any CREATE has become one.
+// batches splits the changes for moto: of the values that moto counts, those of an UPSERT count twice, and every
+// CREATE has become one.
 func batches(changes []motoChange) [][]motoChange {
 	var out [][]motoChange
 	values := 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// judge applies a batch to what a zone has, and notes what Route 53 refuses.
+// judge applies a batch to the records of a zone, and records what Route 53 refuses.
 type judge struct {
 	zone     string
 	had, has map[setKey]recordSet
@@ -44,7 +44,7 @@ func (j *judge) judge(c change) {
 	}
 }
 
-// remove takes no account of what follows: the apex's NS are replaced by UPSERT.
+// remove ignores what follows: an UPSERT replaces the apex's NS.
 func (j *judge) remove(set recordSet) {
 	key := set.key()
 	switch is, there := j.has[key]; {
@@ -79,7 +79,7 @@ func (j *judge) put(c change) {
 	j.has[key] = c.Set
 }
 
-// beside refuses what may not be beside what has the same name.
+// beside refuses a record set that conflicts with one of the same name.
 func (j *judge) beside(key setKey) {
 	for other := range j.has {
 		switch {
@@ -103,11 +103,11 @@ type motoChange struct {
 	Set    recordSet `xml:"ResourceRecordSet"`
 }
 
-// effect returns the batch in terms that moto gets right: what is gone is
-// deleted as moto has it, and what is there is put, so that moto need not judge.
+// effect returns the batch in a form that moto applies correctly: it deletes the removed sets as moto has them, and
+// upserts the remaining ones, so that moto need not judge.
 func (j *judge) effect() []motoChange {
 	var gone, put []motoChange
-	dropped := map[string]bool{} // identifiers of which moto deletes all
+	dropped := map[string]bool{} // identifiers whose sets moto deletes all at once
 	for _, key := range j.order {
 		if set, there := j.has[key]; there {
 			put = append(put, motoChange{"UPSERT", set})

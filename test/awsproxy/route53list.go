@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// maxSetsListed is the most that a page of ListResourceRecordSets has.
+// maxSetsListed is the maximum page size of ListResourceRecordSets.
 const maxSetsListed = 300
 
 type setsPage struct {
@@ -32,7 +32,7 @@ func (s *route53Service) list(ctx context.Context, x *exchange, next forward) (*
 	if is, err := s.zone(ctx, x.call.Account, zone); err != nil {
 		return nil, err
 	} else if is == nil {
-		return next(ctx) // moto says that there is none
+		return next(ctx) // moto reports that it does not exist
 	}
 	sets, err := s.sets(ctx, x.call.Account, zone)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestRoute53TakesFewRequestsASecondFromTheOperator(t *testing.T) {
 		must(t, list(outside))
 	}
 	var refused error
-	for range 50 { // within a second: on a slow machine fewer requests are, in a second, too
+	for range 50 { // within a second: a slow machine makes fewer requests
 		if refused = list(c); refused != nil {
 			break
 		}

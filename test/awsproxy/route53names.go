@@ -16,7 +16,7 @@ func dnsName(name string) string {
 	return strings.ReplaceAll(name, "*", escapedAsterisk)
 }
 
-// within reports whether the name is the zone's or below it; both as [dnsName] makes them.
+// within reports whether the name is the zone's or below it; both as [dnsName] returns them.
 func within(name, zone string) bool { return name == zone || strings.HasSuffix(name, "."+zone) }
 
 // listingOrder returns the key by which names are listed: the labels reversed,
@@ -27,7 +27,7 @@ func listingOrder(name string) string {
 	return strings.Join(labels, ".") + "."
 }
 
-// setKey tells the sets of a zone apart.
+// setKey identifies a record set in a zone.
 type setKey struct{ name, kind, id string }
 
 func compareKeys(a, b setKey) int {

@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// The defaults of what tests may set.
+// The defaults of the settings that tests can change.
 const (
 	defaultDNSDelay    = 300 * time.Millisecond
 	defaultRoute53Rate = 5
 )
 
-// route53Service judges a batch of changes as a whole, before moto has any of
-// it; lets changes be PENDING for a while; has one change at a time worked on in
-// a zone, and few requests a second in an account; and lists in Route 53's order.
+// route53Service judges a batch of changes as a whole before moto gets any of it, keeps changes PENDING for a while,
+// applies one change at a time in a zone and a few requests a second in an account, and lists in Route 53's order.
 type route53Service struct {
 	upstream *upstream
 	locks    locks // by zone
 	now      func() time.Time
-	// accounts are those there are.
+	// accounts returns the known accounts.
 	accounts func() []string
-	// changed is told which names a batch has changed.
+	// changed is called with the names that a batch has changed.
 	changed func(ctx context.Context, names []string)
 
 	mu      sync.Mutex
 	delay   time.Duration
 	rate    int // requests a second of an account; 0 is unlimited
 	recent  map[string][]time.Time
-	busy    map[string]bool // zones with a batch under way
+	busy    map[string]bool // zones with a batch in progress
 	changes map[string]pendingChange
 }
 
-// pendingChange is what GetChange answers from.
+// pendingChange is the source of GetChange's response.
 type pendingChange struct {
 	account, comment string
 	submitted        time.Time
@@ -49,16 +48,15 @@ func newRoute53(up *upstream, accounts func() []string, now func() time.Time) *r
 	}
 }
 
-// SetDNSDelay sets how long Route 53's changes, also those made before, are
-// PENDING: 300 ms unless set.
+// SetDNSDelay sets how long Route 53's changes are PENDING, earlier changes included: 300 ms unless set.
 func (p *Proxy) SetDNSDelay(d time.Duration) {
 	p.dns.mu.Lock()
 	defer p.dns.mu.Unlock()
 	p.dns.delay = d
 }
 
-// SetRoute53Rate sets how many requests a second Route 53 takes from the
-// operator in an account: 5 unless set, 0 for any number.
+// SetRoute53Rate sets how many requests a second Route 53 accepts from the operator in an account: 5 unless set, 0
+// for no limit.
 func (p *Proxy) SetRoute53Rate(n int) {
 	p.dns.mu.Lock()
 	defer p.dns.mu.Unlock()
@@ -85,7 +83,7 @@ func (s *route53Service) around(ctx context.Context, x *exchange, next forward) 
 	return s.noting(ctx, x, next)
 }
 
-// admit counts a request, unless there were too many within the last second.
+// admit counts a request and reports whether it is within the rate of the last second.
 func (s *route53Service) admit(account string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +104,7 @@ func (s *route53Service) admit(account string) bool {
 
 var changeInfo = regexp.MustCompile(`<Id>/change/[^<]*</Id><Status>[^<]*</Status>`)
 
-// noting passes on a call whose change, if it makes one, is to be PENDING too.
+// noting passes on a call; a change that it makes is PENDING, too.
 func (s *route53Service) noting(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status >= 300 {
@@ -120,7 +118,7 @@ func (s *route53Service) noting(ctx context.Context, x *exchange, next forward) 
 	return r, nil
 }
 
-// accept notes a change that was made.
+// accept records a change.
 func (s *route53Service) accept(account, comment string) (id string) {
 	id = "C" + rand.Text()[:20]
 	s.mu.Lock()
@@ -151,7 +149,7 @@ func changeReply(element, id string, c pendingChange, insync bool) *reply {
 		id, status, c.submitted.UTC().Format("2006-01-02T15:04:05.000Z"), c.comment)
 }
 
-// begin takes the zone for a batch, if there is none under way.
+// begin reserves the zone for a batch, and reports whether no other batch is in progress.
 func (s *route53Service) begin(zone string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

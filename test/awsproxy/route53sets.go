@@ -54,7 +54,7 @@ func (s recordSet) kept() recordSet {
 	return s
 }
 
-// same compares values, in whatever order they are.
+// same compares values, in any order.
 func (s recordSet) same(other recordSet) bool {
 	return reflect.DeepEqual(s.ordered(), other.ordered())
 }
@@ -65,7 +65,7 @@ func (s recordSet) ordered() recordSet {
 	return s
 }
 
-// describe names the set as Route 53's messages do.
+// describe names the set as in Route 53's messages.
 func (k setKey) describe() string {
 	if k.id == "" {
 		return fmt.Sprintf("[name='%s', type='%s']", k.name, k.kind)
@@ -73,7 +73,7 @@ func (k setKey) describe() string {
 	return fmt.Sprintf("[name='%s', type='%s', set-identifier='%s']", k.name, k.kind, k.id)
 }
 
-// ask makes a call of the proxy's own; path follows the API's version.
+// ask makes a call on the proxy's own behalf; path is the part after the API's version.
 func (s *route53Service) ask(ctx context.Context, account, method, path string, query url.Values, body string) (*reply, error) {
 	return s.upstream.ask(ctx, question{
 		service: "route53", region: "us-east-1", account: account, method: method, path: "/2013-04-01/" + path,
@@ -81,12 +81,10 @@ func (s *route53Service) ask(ctx context.Context, account, method, path string, 
 	})
 }
 
-// fewNames is up to how many names it is cheaper to ask for each than for the
-// whole zone.
+// fewNames is the number of names up to which separate requests are cheaper than listing the whole zone.
 const fewNames = 8
 
-// sets returns the zone's sets that have one of the names, or all sets if no
-// name is given.
+// sets returns the zone's sets with one of the names, or all sets if no name is given.
 func (s *route53Service) sets(ctx context.Context, account, zone string, names ...string) ([]recordSet, error) {
 	if len(names) == 0 || len(names) > fewNames {
 		all, _, err := s.page(ctx, account, zone, url.Values{"maxitems": {"1000000"}})
@@ -98,7 +96,7 @@ func (s *route53Service) sets(ctx context.Context, account, zone string, names .
 		if err != nil {
 			return nil, err
 		}
-		if more && page[len(page)-1].Name == name { // very many of one name
+		if more && page[len(page)-1].Name == name { // more than a page with one name
 			return s.sets(ctx, account, zone)
 		}
 		for _, set := range page {
@@ -132,7 +130,7 @@ func (s *route53Service) page(ctx context.Context, account, zone string, query u
 	return page.Sets, page.IsTruncated, nil
 }
 
-// mendSOA takes the value of a zone's first SOA out of the Python that moto has around it.
+// mendSOA extracts the value of a zone's first SOA from the Python representation that moto puts around it.
 func mendSOA(records []record) {
 	for i, r := range records {
 		if value, ok := strings.CutPrefix(r.Value, "{'Value': '"); ok {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A batch may have so much; what an UPSERT has counts twice.
+// The limits of a batch; what an UPSERT has counts twice.
 const (
 	maxBatchRecords    = 1000
 	maxBatchCharacters = 32000
@@ -40,7 +40,7 @@ func (c change) characters() int {
 	return c.times() * n
 }
 
-// tooMuch says which limit the batch exceeds, or "".
+// tooMuch returns which limit the batch exceeds, or "".
 func tooMuch(batch []change) string {
 	records, characters := 0, 0
 	for _, c := range batch {
@@ -56,7 +56,7 @@ func tooMuch(batch []change) string {
 	return ""
 }
 
-// misshapen says what is wrong with a change whatever the zone has, or "".
+// misshapen returns what is wrong with a change regardless of the zone's records, or "".
 func (c change) misshapen() string {
 	set := c.Set
 	switch c.Action {
@@ -85,7 +85,7 @@ func (c change) misshapen() string {
 	return ""
 }
 
-// badValues says what is wrong with the values of a set.
+// badValues returns what is wrong with the values of a set.
 func badValues(set recordSet) []string {
 	var problems []string
 	if len(set.ResourceRecords) > maxSetValues {
@@ -140,8 +140,7 @@ func badText(value string) string {
 
 var balancerName = regexp.MustCompile(`\.([a-z0-9-]+)\.elb\.amazonaws\.com(?:\.cn)?\.$|\.elb\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.$`)
 
-// badAlias refuses an alias to a load balancer in a hosted zone that is not the
-// load balancers' of its region.
+// badAlias refuses an alias to a load balancer in a hosted zone that is not that of load balancers in its region.
 func badAlias(set recordSet) []string {
 	if set.AliasTarget == nil {
 		return nil
@@ -161,7 +160,7 @@ func badAlias(set recordSet) []string {
 		set.AliasTarget.DNSName, set.Type, set.AliasTarget.HostedZoneID)}
 }
 
-// badName says what is wrong with a name, or "".
+// badName returns what is wrong with a name, or "".
 func badName(name string) string {
 	for label := range strings.SplitSeq(strings.TrimSuffix(name, "."), ".") {
 		switch n := len(escaped.ReplaceAllString(label, "x")); {

@@ -66,8 +66,8 @@ type zoneConfig struct {
 	PrivateZone bool
 }
 
-// createZone makes a zone private if it has a VPC, as Route 53 does, refuses a
-// private one without, and a caller's reference for the second time.
+// createZone makes a zone private if it has a VPC, as Route 53 does. It refuses a private zone without a VPC, and a
+// repeated caller's reference.
 func (s *route53Service) createZone(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	defer s.locks.lock("zones of "+x.call.Account, true)()
 	var request createZoneRequest
@@ -98,7 +98,7 @@ func (s *route53Service) createZone(ctx context.Context, x *exchange, next forwa
 	return r, err
 }
 
-// listByName lists all zones from a name on, which moto takes for that name only.
+// listByName lists all zones from a name onwards; moto lists only the zones with that name.
 func (s *route53Service) listByName(ctx context.Context, x *exchange) (*reply, error) {
 	zones, err := s.zones(ctx, x.call.Account)
 	if err != nil {
@@ -142,8 +142,7 @@ func (s *route53Service) listByName(ctx context.Context, x *exchange) (*reply, e
 	return r, nil
 }
 
-// pageLimit returns the page size that the request asks for, most at most. ok
-// is false if it is not valid.
+// pageLimit returns the requested page size, most at most. ok is false if it is not valid.
 func pageLimit(x *exchange, most int) (limit int, ok bool) {
 	asked := x.query.Get("maxitems")
 	if asked == "" {

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// s3Service makes moto's S3 keep buckets to their owners and regions and give
-// new ones AWS's secure defaults, and completes CreateBucket and ListBuckets.
+// s3Service makes moto's S3 restrict buckets to their owners and regions, gives new ones AWS's secure defaults, and
+// completes CreateBucket and ListBuckets.
 type s3Service struct {
 	proxy    *Proxy
 	upstream *upstream
 	servers  *s3Servers
 	lag      *lag
 	accounts func() []string // that are known
-	locks    locks           // by bucket: creation and deletion exclude all else
+	locks    locks           // by bucket: creation and deletion exclude all other calls
 
 	mu      sync.Mutex
-	buckets map[string]bucketFacts // those seen, by name
+	buckets map[string]bucketFacts // those seen so far, by name
 	byTags  map[string]bool        // whether attribute-based access control is on, by name
 }
 
@@ -56,7 +56,7 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 	if refusal == nil && err == nil {
 		refusal, err = s.sending(ctx, x)
 	}
-	if x.streamed { // a slow object must not hold up the bucket
+	if x.streamed { // a slow object must not block the bucket
 		unlock()
 	} else {
 		defer unlock()
@@ -71,7 +71,8 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 	return s.complete(x, r), nil
 }
 
-// sending serves what is about who may use the bucket, and whom it notifies, up to where moto goes on.
+// sending serves the calls about the bucket's policy and notifications, up to the part that moto does, and prepares
+// the notifications of other calls.
 func (s *s3Service) sending(ctx context.Context, x *exchange) (*reply, error) {
 	switch x.call.Operation {
 	case "PutBucketPolicy":
@@ -84,7 +85,7 @@ func (s *s3Service) sending(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, s.notify(ctx, x)
 }
 
-// complete does what must follow moto's answer, and returns S3's answer.
+// complete makes the changes that follow moto's response, and returns S3's response.
 func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	switch {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:
@@ -103,9 +104,8 @@ func (s *s3Service) complete(x *exchange, r *reply) *reply {
 
 const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
-// guard refuses a bucket that lies in another region than the call's, or is
-// another account's than the caller's, or than the caller expects; moto ignores
-// all three. A missing bucket is left to moto.
+// guard refuses a bucket that is in another region than the call's, or belongs to another account than the caller's,
+// or than the caller expects; moto ignores all three. Moto reports a missing bucket.
 func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
 	facts, err := s.facts(ctx, x)
 	if err != nil || facts.owner == "" {
@@ -124,12 +124,11 @@ func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
 	return server.check(x), nil
 }
 
-// foreign stands for an owner of whom no more is known.
+// foreign is the owner of a bucket whose account is not known.
 const foreign = "foreign"
 
-// facts returns the zero value for a bucket that does not exist. It asks the
-// simulator only about buckets not seen before, such as those that outlived a
-// former proxy.
+// facts returns the zero value for a bucket that does not exist. It asks the simulator only about buckets that it has
+// not seen, such as those from before a restart of the proxy.
 func (s *s3Service) facts(ctx context.Context, x *exchange) (bucketFacts, error) {
 	s.mu.Lock()
 	known, ok := s.buckets[x.bucket]
@@ -145,7 +144,7 @@ func (s *s3Service) facts(ctx context.Context, x *exchange) (bucketFacts, error)
 	return bucketFacts{owner: owner, region: region}, err
 }
 
-// region asks where the bucket lies; "" means that there is none.
+// region returns the region of the bucket; "" means that it does not exist.
 func (s *s3Service) region(ctx context.Context, x *exchange) (string, error) {
 	return s.regionOf(ctx, x.call.Account, x.bucket)
 }
@@ -164,7 +163,7 @@ func (s *s3Service) regionOf(ctx context.Context, account, bucket string) (strin
 	return "", fmt.Errorf("the simulator answered %d about bucket %s", r.status, bucket)
 }
 
-// remember keeps the facts; the zero value forgets.
+// remember stores the facts; the zero value deletes them.
 func (s *s3Service) remember(bucket string, facts bucketFacts) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +175,7 @@ func (s *s3Service) remember(bucket string, facts bucketFacts) {
 	s.buckets[bucket] = facts
 }
 
-// ask makes a call of the proxy's own, as the client's account.
+// ask makes a call on the proxy's own behalf, as the client's account.
 func (s *s3Service) ask(ctx context.Context, x *exchange, method, path, query, body string) (*reply, error) {
 	return s.upstream.ask(ctx, question{
 		service: "s3", region: x.call.Region, account: x.call.Account,

@@ -97,7 +97,7 @@ func TestCreateBucketWithBadInputCreatesNothing(t *testing.T) {
 	wantCode(t, err, "InvalidBucketName")
 }
 
-// Nobody sees the bucket before its tags are there.
+// No caller sees the bucket before its tags are set.
 func TestCreateBucketIsOneStep(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
@@ -147,7 +147,7 @@ func TestNewBucketHasSecureDefaults(t *testing.T) {
 		t.Errorf("encryption %s", got)
 	}
 
-	// A client's own setting stays as AWS would have it.
+	// A client's own setting stays, as in AWS.
 	_, err = c.DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: &bucket})
 	must(t, err)
 	_, err = c.GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: &bucket})

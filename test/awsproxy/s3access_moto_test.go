@@ -27,7 +27,7 @@ func TestForeignBucketIsDenied(t *testing.T) {
 	_, err = theirs.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("k"), Body: strings.NewReader("x")})
 	wantCode(t, err, "AccessDenied")
 
-	// A second proxy has never seen the bucket made, and must know as well.
+	// A second proxy has not seen the creation of the bucket, and must know its owner as well.
 	_, err = newWorld(t).s3(keyTwo, "eu-west-1").GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
 	wantCode(t, err, "AccessDenied")
 	_, err = newWorld(t).s3(keyOne, "eu-west-1").GetBucketLocation(t.Context(), &s3.GetBucketLocationInput{Bucket: &bucket})

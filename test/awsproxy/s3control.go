@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// What S3 answers where attribute-based access control is on for the bucket: API_PutBucketAbac says that the calls "can
-// no longer" be used, and probes of AWS by the S3-compatible server Argmin found this code and these words.
+// S3's refusal where attribute-based access control is on for the bucket: API_PutBucketAbac says that the calls "can
+// no longer" be used, and probes of AWS by the S3-compatible server Argmin found this code and this message.
 const (
 	abacCode     = "BadRequest"
 	abacOn       = "This S3 general purpose bucket has attribute-based access control (ABAC) enabled."
@@ -15,8 +15,8 @@ const (
 	abacToRemove = " To delete tags from this bucket, initiate an UntagResource request."
 )
 
-// abac keeps the switch of attribute-based access control, which moto does not have, and refuses what it rules out. It
-// returns nil for all else.
+// abac stores the setting of attribute-based access control, which moto does not have, and refuses the calls that it
+// rules out. It returns nil for all other calls.
 func (s *s3Service) abac(ctx context.Context, x *exchange) (*reply, error) {
 	facts, err := s.facts(ctx, x)
 	if err != nil || facts.owner == "" {
@@ -48,7 +48,7 @@ func (s *s3Service) abac(ctx context.Context, x *exchange) (*reply, error) {
 }
 
 // control serves S3 Control's calls on the tags of buckets, whether or not attribute-based access control is on: moto
-// does so for buckets of any owner and region, and for those that are not there.
+// serves them for buckets of any owner and region, and for missing ones.
 func (s *s3Service) control(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.bucket == "" {
 		return next(ctx)

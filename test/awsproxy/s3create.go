@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// createBucketConfiguration is the body of CreateBucket, as far as it matters here.
+// createBucketConfiguration is the part of CreateBucket's body that matters here.
 type createBucketConfiguration struct {
 	LocationConstraint string
 	Tags               []tag `xml:"Tags>Tag"`
@@ -20,7 +20,8 @@ type tag struct{ Key, Value string }
 
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// asked returns what CreateBucket asks for, and the tags that the server will keep of it, or why it is refused.
+// asked returns the configuration that CreateBucket requests, and the tags that the server will store of it, or the
+// refusal.
 func (s *s3Service) asked(x *exchange) (config createBucketConfiguration, kept []tag, refusal *reply) {
 	if len(x.body) > 0 && xml.Unmarshal(x.body, &config) != nil {
 		return config, nil, x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema")
@@ -35,8 +36,8 @@ func (s *s3Service) asked(x *exchange) (config createBucketConfiguration, kept [
 	return config, kept, refusal
 }
 
-// create serves CreateBucket; the caller holds the lock on the bucket. What it
-// does after moto has made the bucket is one step to all others.
+// create serves CreateBucket; the caller holds the lock on the bucket. What it does after moto has created the bucket
+// looks atomic to all others.
 func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	config, tags, refusal := s.asked(x)
 	if refusal != nil {
@@ -51,7 +52,7 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 	}
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK || before != "" {
-		return r, err // in us-east-1, one's own bucket answers 200 and stays as it is
+		return r, err // in us-east-1, creating one's own bucket again returns 200 and changes nothing
 	}
 	for _, part := range newBucketParts(x, tags) {
 		done, err := s.ask(ctx, x, http.MethodPut, "/"+x.bucket, part.query, part.body)
@@ -72,7 +73,7 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 
 func bucketOf(name string) string { return "bucket " + name }
 
-// young reports whether the operator must not know of the bucket yet.
+// young reports whether the bucket is still hidden from the operator.
 func (s *s3Service) young(x *exchange, bucket string) bool {
 	return x.call.Actor == Operator && s.lag.hides(bucketOf(bucket))
 }
@@ -87,8 +88,7 @@ func (s *s3Service) undo(ctx context.Context, x *exchange, cause error) (*reply,
 
 type bucketPart struct{ query, body string }
 
-// newBucketParts returns the tags, and the settings that AWS gives every new
-// bucket since April 2023.
+// newBucketParts returns the tags, and the settings that AWS gives every new bucket since April 2023.
 func newBucketParts(x *exchange, tags []tag) []bucketPart {
 	parts := []bucketPart{
 		{"publicAccessBlock", `<PublicAccessBlockConfiguration xmlns="` + s3Namespace + `">` +
@@ -109,7 +109,7 @@ func newBucketParts(x *exchange, tags []tag) []bucketPart {
 	return append(parts, bucketPart{"tagging", `<Tagging xmlns="` + s3Namespace + `"><TagSet>` + set.String() + `</TagSet></Tagging>`})
 }
 
-// checkTags refuses what AWS refuses, before there is a bucket.
+// checkTags refuses the tags that AWS refuses, before the bucket is created.
 func checkTags(x *exchange, tags []tag) *reply {
 	invalid := func(message string) *reply { return x.fail(http.StatusBadRequest, "InvalidTag", message) }
 	if len(tags) > 50 {

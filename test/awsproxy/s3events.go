@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// eventful are the calls of which a bucket may notify somebody.
+// eventful are the calls that a bucket can send notifications about.
 var eventful = map[string]bool{
 	"PutObject": true, "PostObject": true, "CopyObject": true, "CompleteMultipartUpload": true, "DeleteObject": true,
 	"DeleteObjects":    true,
 	"PutObjectTagging": true, "DeleteObjectTagging": true, "PutObjectAcl": true, "RestoreObject": true,
 }
 
-// bucketSender returns S3 as it sends for the call's bucket.
+// bucketSender returns S3 as the sender for the call's bucket.
 func (x *exchange) bucketSender(owner string) sender {
 	return sender{"s3.amazonaws.com", x.globalARN("s3", "", x.bucket), owner}
 }
 
-// notify opens the ways to whom the bucket notifies of the call, as far as they still let S3 in: S3 drops what it
-// cannot deliver.
+// notify allows the deliveries to the destinations that the bucket notifies of the call, where their policies still
+// allow S3: S3 drops what it cannot deliver.
 func (s *s3Service) notify(ctx context.Context, x *exchange) error {
 	if !eventful[x.call.Operation] {
 		return nil
@@ -51,7 +51,7 @@ func (s *s3Service) notify(ctx context.Context, x *exchange) error {
 	return nil
 }
 
-// openWay opens the way from a bucket to a queue, or to a topic and on to its queues.
+// openWay allows the deliveries from a bucket to a queue, or to a topic and from it to its queues.
 func (s *s3Service) openWay(ctx context.Context, x *exchange, from sender, to string) error {
 	before := len(x.deliver)
 	if err := s.proxy.open(ctx, x, from, to); err != nil {

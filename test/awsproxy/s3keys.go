@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// named finds the elements of a listing that hold keys, or parts of them.
+// named matches the elements of a listing that hold keys, or parts of keys.
 var named = regexp.MustCompile(`(?s)<(Key|Prefix|Delimiter|Marker|NextMarker|KeyMarker|NextKeyMarker|StartAfter)>(.*?)</`)
 
-// listing writes the keys of a listing of objects as S3 does: percent-encoded if that is asked for, which moto forgets
-// of versions; else as they are, with a reference for each character that XML has no place for. No parser takes those.
+// listing writes the keys of a listing of objects as S3 does: percent-encoded if requested, which moto ignores for
+// versions; otherwise unchanged, with a reference for each character that XML does not allow. No parser accepts those
+// references.
 func listing(x *exchange, r *reply) *reply {
 	if r.status != http.StatusOK {
 		return r
@@ -35,7 +36,7 @@ func listing(x *exchange, r *reply) *reply {
 	return r
 }
 
-// refer replaces control characters.
+// refer replaces control characters with character references.
 func refer(key string) string {
 	var b strings.Builder
 	for _, c := range key {

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// Keys hold what XML has no place for. Plain listings of them cannot be read, encoded ones can; DeleteObjects takes the
-// name that arrives for a key that is not there, and says that all is well; DeleteObject takes the key.
+// Keys may have characters that XML does not allow. Plain listings of them cannot be parsed, encoded ones can;
+// DeleteObjects receives a different key, which does not exist, and reports success; DeleteObject receives the key.
 func TestKeysThatXMLCannotCarry(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// transitions refuses a move that comes too soon after one to STANDARD_IA or ONEZONE_IA.
+// transitions refuses a transition that comes too soon after one to STANDARD_IA or ONEZONE_IA.
 func transitions(x *exchange) *reply {
 	var c struct {
 		Rules []struct {
@@ -35,7 +35,7 @@ type transition struct {
 	StorageClass string
 }
 
-// tooSoon returns a move out of infrequent access within 30 days.
+// tooSoon returns a transition out of infrequent access within 30 days.
 func tooSoon(moves []transition) (next transition, soon bool) {
 	for _, first := range moves {
 		for _, next := range moves {
@@ -48,7 +48,7 @@ func tooSoon(moves []transition) (next transition, soon bool) {
 	return next, false
 }
 
-// bucketTags refuses tags of a bucket that S3 does not take.
+// bucketTags refuses tags of a bucket that S3 does not accept.
 func bucketTags(x *exchange) *reply {
 	var sent struct {
 		Tags []tag `xml:"TagSet>Tag"`
@@ -59,7 +59,7 @@ func bucketTags(x *exchange) *reply {
 	return checkTags(x, sent.Tags)
 }
 
-// origins refuses asterisks that S3 does not take in a CORS configuration.
+// origins refuses asterisks that S3 does not accept in a CORS configuration.
 func origins(x *exchange) *reply {
 	var c struct {
 		Rules []struct {

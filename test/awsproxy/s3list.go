@@ -27,10 +27,10 @@ type listedBucket struct {
 	BucketRegion string `xml:",omitempty"`
 }
 
-// maxBuckets is the most that a page of ListBuckets holds.
+// maxBuckets is the maximum page size of ListBuckets.
 const maxBuckets = 10_000
 
-// list serves ListBuckets in pages, sorted by name: moto cuts without a token.
+// list serves ListBuckets in pages, sorted by name: moto truncates without a token.
 func (s *s3Service) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	size, after, refusal := pageOfBuckets(x)
 	if refusal != nil {
@@ -70,7 +70,7 @@ func (s *s3Service) list(ctx context.Context, x *exchange, next forward) (*reply
 	return r, nil
 }
 
-// pageOfBuckets reads how many buckets are wanted, and after which name.
+// pageOfBuckets reads the requested number of buckets, and the name that they come after.
 func pageOfBuckets(x *exchange) (size int, after string, refusal *reply) {
 	size = maxBuckets
 	if v := x.query.Get("max-buckets"); v != "" {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// locked refuses to suspend the versions of a bucket with Object Lock, which moto does.
+// locked refuses to suspend the versioning of a bucket with Object Lock; moto would suspend it.
 func (s *s3Service) locked(ctx context.Context, x *exchange) (*reply, error) {
 	if x.call.Operation != "PutBucketVersioning" || !bytes.Contains(x.body, []byte("<Status>Suspended</Status>")) {
 		return nil, nil

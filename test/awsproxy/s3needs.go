@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// s3Actions are the actions of operations on buckets whose names differ, by
-// S3's page "Required permissions for Amazon S3 API operations".
+// s3Actions are the actions of operations on buckets that have another name than the operation, by S3's page
+// "Required permissions for Amazon S3 API operations".
 var s3Actions = map[string]string{
 	"ListObjects": "ListBucket", "ListObjectsV2": "ListBucket", "HeadBucket": "ListBucket",
 	"ListObjectVersions": "ListBucketVersions", "ListMultipartUploads": "ListBucketMultipartUploads",
@@ -25,7 +25,7 @@ var s3Actions = map[string]string{
 	"DeleteBucketOwnershipControls": "PutBucketOwnershipControls",
 }
 
-// sameS3Actions are the operations on buckets whose actions have their names.
+// sameS3Actions are the operations on buckets whose actions have the same name.
 var sameS3Actions = map[string]bool{
 	"DeleteBucket": true, "GetBucketTagging": true, "PutBucketTagging": true, "GetBucketVersioning": true, "PutBucketVersioning": true,
 	"GetBucketLocation": true, "GetBucketAcl": true, "PutBucketAcl": true, "GetBucketPolicy": true, "PutBucketPolicy": true, "DeleteBucketPolicy": true,
@@ -43,7 +43,7 @@ func s3Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	case x.call.Operation == "CreateBucket":
 		return createBucketNeeds(x, bucket), nil
 	case x.call.Operation == "DeleteObjects":
-		return nil, nil // each object is judged for itself: see objectsToDelete
+		return nil, nil // each object is judged separately: see objectsToDelete
 	case x.call.Operation == "DeleteObject":
 		return plainNeed(deletion(x.query.Get("versionId")), object), nil
 	case action == "ListBucket" || action == "ListBucketVersions":
@@ -66,7 +66,7 @@ func deletion(version string) string {
 // createBucketNeeds returns the permission for each part of a creation.
 func createBucketNeeds(x *exchange, bucket string) []need {
 	var config createBucketConfiguration
-	_ = xml.Unmarshal(x.body, &config) // what is no XML is refused in create
+	_ = xml.Unmarshal(x.body, &config) // create refuses invalid XML
 	tags := map[string]string{}
 	for _, t := range config.Tags {
 		tags[t.Key] = t.Value
@@ -90,7 +90,7 @@ func createBucketNeeds(x *exchange, bucket string) []need {
 	return all
 }
 
-// s3ControlNeeds knows the calls for the tags of a bucket, which the actions are named as.
+// s3ControlNeeds returns the permission of the calls on the tags of a bucket, named like the operation.
 func s3ControlNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	switch x.call.Operation {
 	case "TagResource", "UntagResource", "ListTagsForResource":
@@ -125,7 +125,7 @@ type objectToDelete struct {
 	VersionID string `xml:"VersionId,omitempty"`
 }
 
-// refusedObject is one that DeleteObjects may not delete.
+// refusedObject is an object that the caller has no permission to delete.
 type refusedObject struct {
 	XMLName   xml.Name `xml:"Error"`
 	Key       string
@@ -134,8 +134,8 @@ type refusedObject struct {
 	Message   string
 }
 
-// deleteAllowed serves DeleteObjects, which S3 answers for each object: those that the
-// caller may not delete are errors within the answer.
+// deleteAllowed serves DeleteObjects, which S3 answers for each object: those that the caller has no permission to
+// delete are errors within the response.
 func (p *Proxy) deleteAllowed(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	var asked deleteObjects
 	if xml.Unmarshal(x.body, &asked) != nil {
@@ -171,8 +171,7 @@ func (p *Proxy) deleteAllowed(ctx context.Context, x *exchange, next forward) (*
 	return r, nil
 }
 
-// deleteThose has moto delete what is allowed; if that is nothing, the answer is an
-// empty one.
+// deleteThose makes moto delete the allowed objects; if there are none, the response is empty.
 func deleteThose(ctx context.Context, x *exchange, allowed deleteObjects, next forward) (r *reply, err error) {
 	if len(allowed.Objects) == 0 {
 		return xmlReply(http.StatusOK, `<DeleteResult xmlns="`+s3Namespace+`"></DeleteResult>`), nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// notificationConfiguration is whom a bucket notifies of what.
+// notificationConfiguration is the destinations and events of a bucket's notifications.
 type notificationConfiguration struct {
 	XMLName     xml.Name           `xml:"NotificationConfiguration"`
 	Namespace   string             `xml:"xmlns,attr,omitempty"`
@@ -53,11 +53,11 @@ func (c *notificationConfiguration) rules() []notificationRule {
 	return slices.Concat(c.Topics, c.Queues, c.Functions)
 }
 
-// skipValidation is the header by which PutBucketNotificationConfiguration asks nobody.
+// skipValidation is the header with which PutBucketNotificationConfiguration does not check the destinations.
 const skipValidation = "X-Amz-Skip-Destination-Validation"
 
-// putNotifications serves PutBucketNotificationConfiguration up to where moto keeps it: S3 refuses rules that overlap,
-// and destinations that it could not send to, and sends a test event to the others
+// putNotifications serves PutBucketNotificationConfiguration up to the storage, which moto does: S3 refuses rules
+// that overlap, and destinations that it could not send to, and sends a test event to the others
 // ("PutBucketNotificationConfiguration" of its reference).
 func (s *s3Service) putNotifications(ctx context.Context, x *exchange) (*reply, error) {
 	var c notificationConfiguration
@@ -90,7 +90,7 @@ func (x *exchange) invalidArgument(message string) *reply {
 	return x.fail(http.StatusBadRequest, "InvalidArgument", message)
 }
 
-// checkRules refuses rules that are none for themselves. The names of filters have no case.
+// checkRules refuses rules that are invalid on their own. The names of filters ignore case.
 func checkRules(x *exchange, rules []notificationRule) *reply {
 	for i := range rules {
 		r := &rules[i]
@@ -120,9 +120,9 @@ func checkRules(x *exchange, rules []notificationRule) *reply {
 	return nil
 }
 
-// checkTogether refuses rules of one ID, and those of which one event would meet two: "Examples of notification
-// configurations with invalid prefix and suffix overlapping" of S3's guide. The messages are known from issues of minio
-// (2472) and aws-waf-security-automations (49).
+// checkTogether refuses rules with the same ID, and rules that match the same event: "Examples of notification
+// configurations with invalid prefix and suffix overlapping" of S3's guide. The messages are known from issues of
+// minio (2472) and aws-waf-security-automations (49).
 func checkTogether(x *exchange, rules []notificationRule) *reply {
 	for i, a := range rules {
 		for _, b := range rules[:i] {
@@ -141,7 +141,7 @@ func checkTogether(x *exchange, rules []notificationRule) *reply {
 	return nil
 }
 
-// shareEvent reports whether some event is of both lists; s3:ObjectCreated:* stands for several.
+// shareEvent reports whether an event matches both lists; s3:ObjectCreated:* matches several.
 func shareEvent(a, b []string) bool {
 	covers := func(pattern, event string) bool {
 		family, all := strings.CutSuffix(pattern, "*")
@@ -152,17 +152,17 @@ func shareEvent(a, b []string) bool {
 	})
 }
 
-// overlap reports whether a key may have the prefixes and the suffixes of both.
+// overlap reports whether a key can have the prefixes and the suffixes of both.
 func overlap(a, b notificationRule) bool {
 	p, q, s, t := a.part("prefix"), b.part("prefix"), a.part("suffix"), b.part("suffix")
 	return (strings.HasPrefix(p, q) || strings.HasPrefix(q, p)) && (strings.HasSuffix(s, t) || strings.HasSuffix(t, s))
 }
 
-// validate asks all destinations, and opens the ways for the test event.
+// validate checks all destinations, and allows the deliveries of the test event.
 func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationConfiguration) (*reply, error) {
 	facts, err := s.facts(ctx, x)
 	if err != nil || facts.owner == "" {
-		return nil, err // moto says that there is no such bucket
+		return nil, err // moto reports that the bucket does not exist
 	}
 	from := x.bucketSender(facts.owner)
 	skip := x.in.Header.Get(skipValidation) == "true"
@@ -190,7 +190,7 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 	return nil, nil
 }
 
-// invalidDestination says of one destination why it is none; SDKs show only the first sentence.
+// invalidDestination returns the refusal of a destination with the reason; SDKs show only the first sentence.
 func (x *exchange) invalidDestination(arn, why string) *reply {
 	return xmlReply(http.StatusBadRequest,
 		"<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination "+

@@ -15,12 +15,12 @@ import (
 
 const toS3 = `"Effect":"Allow","Principal":{"Service":"s3.amazonaws.com"},"Action":"sqs:SendMessage"`
 
-// fromBucket returns the conditions that S3's guide has for a bucket of account one.
+// fromBucket returns the conditions that S3's guide recommends for a bucket of account one.
 func fromBucket(bucket string) string {
 	return `"ArnLike":{"aws:SourceArn":"arn:aws:s3:::` + bucket + `"},"StringEquals":{"aws:SourceAccount":"` + accountOne + `"}`
 }
 
-// rule notifies a queue; parts are a prefix and a suffix.
+// rule returns a rule that notifies a queue; parts are a prefix and a suffix.
 func rule(id, queue string, event s3types.Event, parts ...string) s3types.QueueConfiguration {
 	r := s3types.QueueConfiguration{QueueArn: &queue, Events: []s3types.Event{event}}
 	if id != "" {
@@ -48,7 +48,7 @@ func (w *world) putRules(t *testing.T, bucket string, change func(*s3.PutBucketN
 	return err
 }
 
-// openQueue creates a queue that lets in the bucket.
+// openQueue creates a queue that allows the bucket to send.
 func (w *world) openQueue(t *testing.T, bucket string) (url, arn string) {
 	t.Helper()
 	url, arn = w.queue(t, keyOne)
@@ -166,7 +166,7 @@ func twice(r s3types.QueueConfiguration) s3types.QueueConfiguration {
 	return r
 }
 
-// What is put is what is read, with the names of filters as S3 writes them.
+// Reading returns the configuration that was put, with the names of filters as S3 writes them.
 func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
@@ -182,7 +182,7 @@ func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 			}}
 		}, rule("q", a, "s3:ObjectCreated:*", "in/", ".jpg"))
 	}
-	wantCode(t, both(), "InvalidArgument") // the policy that SNS gives a topic does not let S3 in
+	wantCode(t, both(), "InvalidArgument") // the policy that SNS gives a new topic does not allow S3
 	must(t, w.setTopic(t, topic, policyOf(on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"s3.amazonaws.com"}`, 1), topic, fromBucket(bucket)))))
 	must(t, both())
 	got, err := c.GetBucketNotificationConfiguration(t.Context(),
@@ -206,7 +206,7 @@ func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 	}
 }
 
-// events returns names and keys of the events that a queue received, test events left out.
+// events returns names and keys of the events that a queue received, without test events.
 func (w *world) events(t *testing.T, url string) []string {
 	t.Helper()
 	all := []string{}
@@ -229,8 +229,7 @@ func (w *world) events(t *testing.T, url string) []string {
 	return all
 }
 
-// What happens to objects arrives while the queue lets the bucket in, also by way of a topic; another bucket's does
-// not.
+// Events of objects arrive while the queue allows the bucket to send, also through a topic; another bucket's do not.
 func TestEventsArriveWhereTheyAreLetIn(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
@@ -295,7 +294,7 @@ func TestEventsArriveWhereTheyAreLetIn(t *testing.T) {
 	}
 }
 
-// Of a bucket with versions there are delete markers, and each event names the version.
+// A bucket with versioning sends events of delete markers, and each event names the version.
 func TestEventsOfVersions(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
@@ -326,7 +325,7 @@ func TestEventsOfVersions(t *testing.T) {
 	}
 }
 
-// wantInvalidArgument fails unless S3 answers InvalidArgument with the message, or nothing wrong for an empty message.
+// wantInvalidArgument fails unless S3 returns InvalidArgument with the message, or no error for an empty message.
 func wantInvalidArgument(t *testing.T, err error, message string) {
 	t.Helper()
 	if message == "" {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// s3ObjectActions are the actions of operations on objects, by S3's page
-// "Required permissions for Amazon S3 API operations"; those on a version have
-// names of their own.
+// s3ObjectActions are the actions of operations on objects, by S3's page "Required permissions for Amazon S3 API
+// operations"; the actions on a version have other names.
 var s3ObjectActions = map[string]struct{ action, version string }{
 	"GetObject": {"GetObject", "GetObjectVersion"}, "HeadObject": {"GetObject", "GetObjectVersion"},
 	"GetObjectAttributes": {"GetObjectAttributes", "GetObjectVersionAttributes"},
@@ -24,8 +23,8 @@ var s3ObjectActions = map[string]struct{ action, version string }{
 	"AbortMultipartUpload": {action: "AbortMultipartUpload"}, "ListParts": {action: "ListMultipartUploadParts"},
 }
 
-// objectNeeds returns the permissions of a call about one object: that on it, on
-// the object that it is copied from, and for what it is given along.
+// objectNeeds returns the permissions of a call about one object: on it, on the object that it is copied from, and
+// for what the call sets with it, such as tags.
 func objectNeeds(x *exchange, object string) ([]need, error) {
 	of, known := s3ObjectActions[x.call.Operation]
 	if !known {
@@ -61,7 +60,7 @@ func objectNeeds(x *exchange, object string) ([]need, error) {
 	return all, nil
 }
 
-// listingFacts returns what conditions on a listing of objects ask for.
+// listingFacts returns the values of the condition keys of a listing of objects.
 func listingFacts(x *exchange) facts {
 	f := facts{}
 	for parameter, key := range map[string]string{"prefix": "s3:prefix", "delimiter": "s3:delimiter", "max-keys": "s3:max-keys"} {
@@ -72,8 +71,8 @@ func listingFacts(x *exchange) facts {
 	return f
 }
 
-// hideMissing keeps from who may not list a bucket that an object is not in it,
-// as the references of GetObject and HeadObject say.
+// hideMissing hides from a caller without permission to list a bucket that an object does not exist, as the
+// references of GetObject and HeadObject say.
 func (p *Proxy) hideMissing(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || x.caller == nil || r.status != http.StatusNotFound {

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// S3Server says in what the server of one bucket differs from AWS in most regions.
+// S3Server describes how the server of one bucket differs from AWS in most regions.
 type S3Server struct {
 	// RefuseTags is the code with which CreateBucket refuses tags:
 	// UnsupportedArgument in some regions, MalformedXML by other makers' servers.
 	RefuseTags string
-	// IgnoreTags makes CreateBucket take tags and forget them.
+	// IgnoreTags makes CreateBucket accept tags and not store them.
 	IgnoreTags bool
-	// Owner whom the server knows in place of the caller's account: a call that
-	// expects another one is denied.
+	// Owner is the owner that the server reports instead of the caller's account: a call that expects another one is
+	// denied.
 	Owner string
 	// Lacks is an operation that the server does not know.
 	Lacks string
-	// Unencrypted buckets have no encryption unless somebody sets it.
+	// Unencrypted buckets have no encryption unless a client sets it.
 	Unencrypted bool
 }
 
@@ -51,7 +51,7 @@ func (s *s3Servers) of(bucket string) S3Server {
 	return s.all[bucket]
 }
 
-// atCreation returns the tags that the server gives a new bucket, or its refusal.
+// atCreation returns the tags that the server stores for a new bucket, or its refusal.
 func (s S3Server) atCreation(x *exchange, tags []tag) ([]tag, *reply) {
 	switch {
 	case len(tags) > 0 && s.RefuseTags != "":
@@ -70,8 +70,8 @@ func (s S3Server) check(x *exchange) *reply {
 	return x.fail(http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality that is not implemented")
 }
 
-// denies reports whether the call may not touch a bucket of owner's: it is
-// another account's, or the caller expects another owner.
+// denies reports whether the call has no access to a bucket of the owner: it is another account's, or the caller
+// expects another owner.
 func (s S3Server) denies(x *exchange, owner string) bool {
 	expected := x.in.Header.Get("X-Amz-Expected-Bucket-Owner")
 	return owner != x.call.Account && !x.admitted || (expected != "" && expected != cmp.Or(s.Owner, owner))

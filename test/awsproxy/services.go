@@ -2,20 +2,20 @@ package awsproxy
 
 import "strings"
 
-// service is what the proxy must know of a service beside its protocol.
+// service describes a service to the proxy, in addition to its protocol.
 type service struct {
-	// about lists the parameters that name what a call is about; the first present
-	// counts. A list may be given as Name.1 or Name.member.1.
+	// about lists the parameters that name the resource of a call; the first present counts. A list may be given as
+	// Name.1 or Name.member.1.
 	about []string
-	// short makes an ARN or a URL the name by which other calls go; nil leaves it.
+	// short converts an ARN or a URL to the name that other calls use; nil means no conversion.
 	short func(string) string
 	// items are the elements, or fields, whose children are a listing's items.
 	items []string
-	// lists are the listings that sweeps use, and size the parameter with which they
-	// ask for a size of their pages; "" if AWS does not let anybody choose it.
+	// lists are the listings that sweeps use, and size is their parameter for the page size; "" if AWS does not let
+	// the caller choose it.
 	lists []string
 	size  string
-	// newStrict returns the handler of what AWS does and the simulator does not; nil if that is nothing.
+	// newStrict returns the handler for what AWS does and the simulator does not; nil if there is no difference.
 	newStrict func(o Options, p *Proxy) strict
 }
 
@@ -90,7 +90,7 @@ func after(separator string) func(string) string {
 	return func(v string) string { return v[strings.LastIndex(v, separator)+1:] }
 }
 
-// topicOf returns the name of the topic that an ARN is of, also that of a subscription.
+// topicOf returns the name of the topic in an ARN of a topic or of a subscription.
 func topicOf(v string) string {
 	if parts := strings.Split(v, ":"); len(parts) > 5 {
 		return parts[5]

@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// snsService refuses what moto takes and SNS does not: the creation of a topic
-// that exists with other tags or attributes, a subscription once more with other
-// attributes or a nested filter, and a policy that is none. It cuts the pages of the operator's
-// listings, whose size SNS does not let anybody choose. That a standard topic
-// takes no FIFO queue, and a deletion is idempotent, moto does.
+// snsService refuses what moto accepts and SNS does not: the creation of a topic that exists with other tags or
+// attributes, a repeated subscription with other attributes, a nested filter, and an invalid policy. It shortens the
+// pages of the operator's listings, whose size SNS does not let the caller choose. Moto itself refuses a FIFO queue
+// for a standard topic, and makes deletions idempotent.
 type snsService struct {
 	proxy    *Proxy
 	upstream *upstream
@@ -48,7 +47,7 @@ func (s *snsService) around(ctx context.Context, x *exchange, next forward) (*re
 	return next(ctx)
 }
 
-// snsAnswer is what the questions are answered with.
+// snsAnswer has the parts of the responses that are needed.
 type snsAnswer struct {
 	Tags []struct {
 		Key, Value string
@@ -64,7 +63,7 @@ type snsAnswer struct {
 	NextOfTopic string `xml:"ListSubscriptionsByTopicResult>NextToken"`
 }
 
-// pendingSubscription is listed in place of the ARN of a subscription that is not confirmed.
+// pendingSubscription is listed instead of the ARN of a subscription that is not confirmed.
 const pendingSubscription = "PendingConfirmation"
 
 func readSNS(r *reply) (answer snsAnswer, err error) {
@@ -79,7 +78,7 @@ type snsEntry struct {
 	Value string `xml:"value"`
 }
 
-// ask makes a call of the service's own; found is false if there is no such thing.
+// ask makes a call on the proxy's own behalf; found is false if the resource does not exist.
 func (s *snsService) ask(ctx context.Context, x *exchange, operation, parameter, arn string) (answer snsAnswer, found bool, err error) {
 	r, err := s.upstream.ask(ctx, question{
 		service: "sns", region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
@@ -115,8 +114,8 @@ func (s *snsService) create(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// nested reports whether a filter policy has an object within: only the scope MessageBody takes it. SNS then makes no
-// subscription.
+// nested reports whether a filter policy has a nested object: only the scope MessageBody accepts it. SNS then creates
+// no subscription.
 func nested(filter string) bool {
 	var policy map[string]any
 	if json.Unmarshal([]byte(filter), &policy) != nil {
@@ -134,7 +133,7 @@ func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error)
 	if given := attributesOf(x); given["FilterPolicyScope"] != "MessageBody" && nested(given["FilterPolicy"]) {
 		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: FilterPolicy: Filter policy scope MessageAttributes does not support nested filter policy"), nil
 	}
-	if x.form.Get("Protocol") == "sqs" { // which is asked to confirm, if it is another account's
+	if x.form.Get("Protocol") == "sqs" { // a queue of another account has to confirm
 		if err := s.proxy.open(ctx, x, topicSender(x.form.Get("TopicArn")), x.form.Get("Endpoint")); err != nil {
 			return nil, err
 		}
@@ -158,7 +157,7 @@ func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error)
 	return nil, nil
 }
 
-// page cuts a page that is longer than asked for by SetPageSize. moto's tokens are offsets.
+// page shortens a page to the size set by SetPageSize. moto's tokens are offsets.
 func (s *snsService) page(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	size := int(s.pageSize())
@@ -172,7 +171,7 @@ func (s *snsService) page(ctx context.Context, x *exchange, next forward) (*repl
 	if len(page.Topics) <= size {
 		return r, nil
 	}
-	before, _ := strconv.Atoi(x.form.Get("NextToken")) // none is 0
+	before, _ := strconv.Atoi(x.form.Get("NextToken")) // without a token it is 0
 	var members strings.Builder
 	for _, arn := range page.Topics[:size] {
 		members.WriteString("<member><TopicArn>" + escapeXML(arn) + "</TopicArn></member>")
@@ -204,7 +203,7 @@ func pairs(form url.Values, key, value string) map[string]string {
 	return all
 }
 
-// differs reports whether any value given is another one.
+// differs reports whether any given value differs from the current one.
 func differs(given, have map[string]string) bool {
 	for name, value := range given {
 		if compact(have[name]) != compact(value) {
@@ -214,7 +213,7 @@ func differs(given, have map[string]string) bool {
 	return false
 }
 
-// compact leaves out the blanks with which moto writes JSON.
+// compact removes the white space that moto writes in JSON.
 func compact(value string) string {
 	if !strings.HasPrefix(value, "{") {
 		return value

@@ -44,7 +44,7 @@ func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 	}
 }
 
-// moto makes the subscription, and then refuses it.
+// moto creates the subscription, and then refuses it.
 func TestARefusedFilterMakesNoSubscription(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)

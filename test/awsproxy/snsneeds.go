@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// snsNeeds returns the permissions of a call to SNS: that of the operation's
-// name, and to tag, if a topic is created with tags.
+// snsNeeds returns the permissions of a call to SNS: the one named like the operation, and to tag, if a topic is
+// created with tags.
 func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	topic := cmp.Or(x.form.Get("TopicArn"), x.form.Get("ResourceArn"), x.form.Get("TargetArn"))
 	n := need{action: "sns:" + x.call.Operation, resource: topic, facts: facts{}}
@@ -51,7 +51,8 @@ func formTags(form url.Values, prefix string) map[string]string {
 	return pairs(form, prefix+"%d.Key", prefix+"%d.Value")
 }
 
-// formTagsOf asks a service of the query protocol for the tags of a resource; found is false if it refuses.
+// formTagsOf asks a service with the query protocol for the tags of a resource; found is false if the service
+// refuses.
 func formTagsOf(ctx context.Context, up *upstream, x *exchange, service string, form url.Values) (tags map[string]string, found bool, err error) {
 	r, err := up.askForm(ctx, x, service, form)
 	if err != nil || r.status != http.StatusOK {
@@ -78,7 +79,7 @@ func formTagsOf(ctx context.Context, up *upstream, x *exchange, service string, 
 	return tags, true, nil
 }
 
-// askForm asks a service of the query protocol.
+// askForm calls a service with the query protocol.
 func (u *upstream) askForm(ctx context.Context, x *exchange, service string, form url.Values) (*reply, error) {
 	return u.ask(ctx, question{
 		service: service, region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",

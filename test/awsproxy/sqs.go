@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// sqsService keeps the tags of a queue that is created once more, which moto
-// replaces, its RedriveAllowPolicy, which moto forgets and does not obey, and the
-// name of a deleted queue for a while, and what SQS says of a dead-letter queue
-// that is not there. That other attributes are refused, moto does.
+// sqsService keeps the tags of a queue when it is created again, which moto replaces; its RedriveAllowPolicy, which
+// moto does not store or enforce; the name of a deleted queue for a while; and SQS's error for a missing dead-letter
+// queue. Moto itself refuses a creation with other attributes.
 type sqsService struct {
 	upstream *upstream
 	locks    locks // by queue

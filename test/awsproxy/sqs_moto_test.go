@@ -88,7 +88,7 @@ func TestTheRedriveAllowPolicyIsRemembered(t *testing.T) {
 	}
 }
 
-// Only queues that a dead-letter queue takes messages from can name it.
+// Only a queue that a dead-letter queue accepts as source can name it.
 func TestTheRedriveAllowPolicyIsObeyed(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(keyOne, "eu-west-1")

@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// redriveAllow is the attribute that moto takes and forgets.
+// redriveAllow is the attribute that moto accepts and does not store.
 const redriveAllow = "RedriveAllowPolicy"
 
-// remember keeps the attribute of a queue that was created or set with it; an empty one removes it.
+// remember stores the attribute of a queue that was created or changed with it; an empty value removes it.
 func (s *sqsService) remember(x *exchange, queue string, r *reply) {
 	given, _ := x.json["Attributes"].(map[string]any)
 	policy, ok := given[redriveAllow].(string)
@@ -26,8 +26,8 @@ func (s *sqsService) remember(x *exchange, queue string, r *reply) {
 	}
 }
 
-// keptOut refuses a queue whose dead-letter queue takes no messages from it: "which source queues can specify
-// dead-letter queues" (RedriveAllowPolicy, SQS API Reference). The text is not documented.
+// keptOut refuses a queue whose dead-letter queue does not accept it as source: "which source queues can specify
+// dead-letter queues" (RedriveAllowPolicy, SQS API Reference). The message is not documented.
 func (s *sqsService) keptOut(x *exchange, queueARN string) *reply {
 	given, _ := x.json["Attributes"].(map[string]any)
 	text, _ := given["RedrivePolicy"].(string)
@@ -53,7 +53,7 @@ func (s *sqsService) keptOut(x *exchange, queueARN string) *reply {
 		queryCode(x, "InvalidParameterValue")
 }
 
-// deadLetters says that a dead-letter queue does not exist as SQS does. moto says it as of the queue itself.
+// deadLetters turns moto's error about a missing dead-letter queue, which names the queue itself, into SQS's.
 func deadLetters(x *exchange) func(*reply, error) (*reply, error) {
 	return func(r *reply, err error) (*reply, error) {
 		if err != nil || r.status != http.StatusBadRequest || !bytes.Contains(r.body, []byte("Could not find DLQ")) {
@@ -66,7 +66,7 @@ func deadLetters(x *exchange) func(*reply, error) (*reply, error) {
 	}
 }
 
-// attributes answers GetQueueAttributes with the attribute that moto forgot.
+// attributes adds to GetQueueAttributes the attribute that moto does not store.
 func (s *sqsService) attributes(ctx context.Context, queue string, next forward) (*reply, error) {
 	r, err := next(ctx)
 	s.mu.Lock()

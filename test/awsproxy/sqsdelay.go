@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// retention is the attribute whose changes take longest.
+// retention is the attribute whose changes take longest to show.
 const retention = "MessageRetentionPeriod"
 
-// DelayQueueAttributes makes GetQueueAttributes tell the operator what was before, for most after a SetQueueAttributes,
-// and for longest where it is the MessageRetentionPeriod: AWS's reference of SetQueueAttributes says up to 60 seconds,
-// and up to 15 minutes. Zeros end it.
+// DelayQueueAttributes makes GetQueueAttributes return the former values to the operator, for most after a
+// SetQueueAttributes, and for longest for the MessageRetentionPeriod: AWS's reference of SetQueueAttributes says up
+// to 60 seconds, and up to 15 minutes. Zeros end it.
 func (p *Proxy) DelayQueueAttributes(most, longest time.Duration) {
 	p.queues.mu.Lock()
 	defer p.queues.mu.Unlock()
@@ -21,13 +21,13 @@ func (p *Proxy) DelayQueueAttributes(most, longest time.Duration) {
 	p.queues.delayed = map[string]map[string]delayedAttribute{}
 }
 
-// delayedAttribute is what an attribute was, and until when that is told.
+// delayedAttribute is the former value of an attribute, and until when it is shown.
 type delayedAttribute struct {
 	was   string
 	until time.Time
 }
 
-// delay keeps what the attributes of a SetQueueAttributes were.
+// delay records the former values of the attributes of a SetQueueAttributes.
 func (s *sqsService) delay(ctx context.Context, x *exchange, queue string) error {
 	given, _ := x.json["Attributes"].(map[string]any)
 	s.mu.Lock()
@@ -70,7 +70,7 @@ func (s *sqsService) delay(ctx context.Context, x *exchange, queue string) error
 	return nil
 }
 
-// outdated puts what attributes were in the place of what they are. One that was not there stays out.
+// outdated replaces the values of attributes with the former ones. An attribute that was not set is left out.
 func (s *sqsService) outdated(x *exchange, queue string, r *reply) error {
 	s.mu.Lock()
 	old := maps.Clone(s.delayed[queue])

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// DropQueueAttributes makes SetQueueAttributes accept these attributes and take no notice of them, until it is called
-// again. AWS shows a change up to a minute late; queues of other makers, ElasticMQ for one, never show some.
+// DropQueueAttributes makes SetQueueAttributes accept these attributes and ignore them, until it is called again. AWS
+// shows a change up to a minute late; queues of other makers, such as ElasticMQ, never show some.
 func (p *Proxy) DropQueueAttributes(names ...string) {
 	p.queues.mu.Lock()
 	defer p.queues.mu.Unlock()
 	p.queues.dropped = slices.Clone(names)
 }
 
-// drop takes out of a SetQueueAttributes what is to be dropped.
+// drop removes the ignored attributes from a SetQueueAttributes.
 func (s *sqsService) drop(x *exchange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// sqsNeeds returns the permissions of a call to SQS: that of the operation's
-// name, and to tag, if a queue is created with tags.
+// sqsNeeds returns the permissions of a call to SQS: the one named like the operation, and to tag, if a queue is
+// created with tags.
 func sqsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	if x.call.Operation == "ListQueues" {
 		return plainNeed("sqs:ListQueues", x.arn("sqs", "*")), nil
@@ -27,7 +27,7 @@ func sqsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	case "GetQueueUrl", "GetQueueAttributes", "SetQueueAttributes", "ListQueueTags", "DeleteQueue", "SendMessage", "ReceiveMessage", "DeleteMessage",
 		"ChangeMessageVisibility", "PurgeQueue":
 	case "SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch":
-		n.action = strings.TrimSuffix(n.action, "Batch") // one permission is for both
+		n.action = strings.TrimSuffix(n.action, "Batch") // one permission covers both
 	case "TagQueue":
 		n.facts.tagged(jsonTexts(x.json["Tags"]))
 	case "UntagQueue":
@@ -66,7 +66,7 @@ func queueTags(ctx context.Context, up *upstream, x *exchange, name string) (map
 	return answer.Tags, found, err
 }
 
-// askJSON asks a service that speaks JSON; found is false if it refuses.
+// askJSON calls a service with a JSON protocol; found is false if the service refuses.
 func (u *upstream) askJSON(ctx context.Context, x *exchange, service, target string, input, answer any) (found bool, err error) {
 	body, err := json.Marshal(input)
 	if err != nil {
@@ -83,8 +83,7 @@ func (u *upstream) askJSON(ctx context.Context, x *exchange, service, target str
 	return true, json.Unmarshal(r.body, answer)
 }
 
-// broken returns err, or what the simulator fails with: that is no proof that a
-// resource is not there.
+// broken returns err, or an error for the simulator's failure, which does not prove that a resource is missing.
 func (r *reply) broken(err error) error {
 	if err == nil && r.status >= http.StatusInternalServerError {
 		return fmt.Errorf("the simulator answered %d: %s", r.status, r.body)
@@ -92,7 +91,7 @@ func (r *reply) broken(err error) error {
 	return err
 }
 
-// jsonTexts reads an object of texts.
+// jsonTexts reads an object of strings.
 func jsonTexts(v any) map[string]string {
 	all := map[string]string{}
 	object, _ := v.(map[string]any)
@@ -102,7 +101,7 @@ func jsonTexts(v any) map[string]string {
 	return all
 }
 
-// jsonList reads a list of texts.
+// jsonList reads a list of strings.
 func jsonList(v any) []string {
 	var all []string
 	list, _ := v.([]any)

@@ -2,11 +2,10 @@ package awsproxy
 
 import "context"
 
-// strict is what a service does more, or otherwise, than the simulator. It may
-// change x before it calls next, which passes x on; act after it; or answer
-// without it. Its own calls to the simulator are not journaled: AWS would do
-// that work inside.
+// strict implements what a service does in addition to the simulator, or differently. It may change x before it calls
+// next, which passes x on; act after it; or reply without it. Its own calls to the simulator are not in the journal:
+// in AWS they would be internal.
 type strict func(ctx context.Context, x *exchange, next forward) (*reply, error)
 
-// forward passes the exchange on as it then is.
+// forward passes on the exchange in its current state.
 type forward func(ctx context.Context) (*reply, error)

@@ -13,17 +13,15 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// stsService notes when the keys that AssumeRole makes expire, and the role,
-// tags and policy of their session: moto forgets. It asks the trust policies of
-// the roles that IAM has.
+// stsService records when the keys from AssumeRole expire, and the role, tags and policy of their session, which moto
+// does not store. It evaluates the trust policies of the roles that exist in IAM.
 type stsService struct{ proxy *Proxy }
 
-// sessionLife is how long a session lasts at the least, by the reference of
-// AssumeRole.
+// sessionLife is the minimum duration of a session, by the reference of AssumeRole.
 const sessionLife = 15 * time.Minute
 
-// ends returns when a session really ends. Many end before the time that was
-// told, as all do that a platform admin revokes.
+// ends returns when a session really ends. Many end before the reported time, as all do that a platform admin
+// revokes.
 func (s stsService) ends(told time.Time) time.Time {
 	early := s.proxy.lag.ends(sessionLife)
 	if early.IsZero() || told.Before(early) {
@@ -58,8 +56,8 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 	return r, s.note(x, r.body, role, policy)
 }
 
-// admit returns the role that the call assumes, if IAM has it, or the refusal of
-// its trust policy. Other roles are those of tests, which let in whoever comes.
+// admit returns the role that the call assumes, if IAM has it, or the refusal of its trust policy. Other roles are
+// those of tests, which any caller can assume.
 func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply, error) {
 	if x.call.Operation != "AssumeRole" && x.call.Operation != "AssumeRoleWithWebIdentity" {
 		return nil, nil, nil
@@ -88,7 +86,7 @@ func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply
 	return role, x.fail(http.StatusForbidden, "AccessDenied", "User: "+who+" is not authorized to perform: sts:AssumeRole on resource: "+role.arn), nil
 }
 
-// note keeps what is known of the sessions in an answer.
+// note records the sessions in a response.
 func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iam.Policy) error {
 	sessions, err := readSessions(body)
 	if err != nil {
@@ -104,7 +102,7 @@ func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iam
 	return nil
 }
 
-// newPrincipal returns that of a session; role is nil if IAM has no such role.
+// newPrincipal returns the principal of a session; role is nil if IAM has no such role.
 func newPrincipal(roleARN, arn string, role *storedRole, tags map[string]string, policy *iam.Policy) *principal {
 	p := &principal{role: roleARN, arn: arn, tags: map[string]string{}, policy: policy, stored: role != nil}
 	if role != nil {
@@ -114,13 +112,13 @@ func newPrincipal(roleARN, arn string, role *storedRole, tags map[string]string,
 	return p
 }
 
-// madeSession is what STS tells of a session that it opened.
+// madeSession is a session in a response of STS.
 type madeSession struct {
 	ARN, AccessKeyID, SecretAccessKey, SessionToken string
 	Expiration                                      time.Time
 }
 
-// readSessions reads the credentials in an answer of STS.
+// readSessions reads the credentials in a response of STS.
 func readSessions(body []byte) ([]madeSession, error) {
 	var made struct {
 		Results []struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// sessionTags returns the tags that a session is opened with: those of the
-// request, or those in the claim of a web identity's token.
+// sessionTags returns the tags of a new session: those of the request, or those in the claim of a web identity's
+// token.
 func sessionTags(form url.Values) map[string]string {
 	tags := pairs(form, "Tags.member.%d.Key", "Tags.member.%d.Value")
 	claims, ok := readClaims(form.Get("WebIdentityToken"))
@@ -29,7 +29,7 @@ func sessionTags(form url.Values) map[string]string {
 	return tags
 }
 
-// webClaims are those of a web identity's token that STS looks at.
+// webClaims are the claims of a web identity's token that STS evaluates.
 type webClaims struct {
 	Issuer   string      `json:"iss"`
 	Subject  string      `json:"sub"`
@@ -40,7 +40,7 @@ type webClaims struct {
 	} `json:"https://aws.amazon.com/tags"`
 }
 
-// audience is one, or several.
+// audience is one audience, or several.
 type audience []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -56,7 +56,7 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// readClaims reads a token, without looking at its signature; false if it is none.
+// readClaims parses a token, without checking its signature; false if it is not a token.
 func readClaims(token string) (claims webClaims, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -66,8 +66,7 @@ func readClaims(token string) (claims webClaims, ok bool) {
 	return claims, err == nil && json.Unmarshal(payload, &claims) == nil
 }
 
-// webIdentity refuses a token that the account has no provider for, or that the
-// role does not trust.
+// webIdentity refuses a token that the account has no provider for, or that the role does not trust.
 func (s stsService) webIdentity(ctx context.Context, x *exchange, role *storedRole) (*reply, error) {
 	claims, ok := readClaims(x.form.Get("WebIdentityToken"))
 	if !ok {

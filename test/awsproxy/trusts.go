@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// trustKeys are the condition keys that have values when a role is assumed,
-// beside those of a web identity's provider.
+// trustKeys are the condition keys that have values when a role is assumed, in addition to those of a web identity's
+// provider.
 var trustKeys = iam.Keys{
 	"sts:ExternalId", "sts:RoleSessionName", "sts:TransitiveTagKeys", "aws:SourceArn", "aws:SourceAccount", "aws:RequestTag/", "aws:TagKeys",
 	"aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalTag/", "aws:PrincipalType", "aws:CurrentTime",
@@ -21,16 +21,16 @@ func parseTrust(document string) (*iam.Trust, error) {
 	return iam.ParseTrust([]byte(document), trustKeys)
 }
 
-// assumption is a wish to assume a role.
+// assumption is a request to assume a role.
 type assumption struct {
 	action string
-	who    []iam.Principal // by what names the caller goes
+	who    []iam.Principal // the principals that match the caller
 	facts  facts
 	tags   map[string]string // of the session
 }
 
-// trusted reports whether the role's trust policy lets the session be opened,
-// and by which of the caller's names. Tags of the session take sts:TagSession.
+// trusted reports whether the role's trust policy allows the session, and for which of the caller's principals.
+// Session tags require sts:TagSession.
 func (r *storedRole) trusted(a assumption) (by iam.Principal, ok bool, err error) {
 	trust, err := parseTrust(r.trust)
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *storedRole) trusted(a assumption) (by iam.Principal, ok bool, err error
 	return by, false, nil
 }
 
-// identities returns the names that a caller goes by, the closest first: its
-// session, its role, and its account, whom others stand for.
+// identities returns the principals that match a caller, the most specific first: its session, its role, and its
+// account.
 func identities(caller *principal, partition, account string) []iam.Principal {
 	var all []iam.Principal
 	if caller != nil {
@@ -67,9 +67,8 @@ func identities(caller *principal, partition, account string) []iam.Principal {
 	return append(all, iam.Principal{Kind: "AWS", Name: "arn:" + partition + ":iam::" + account + ":root"})
 }
 
-// mayAssume reports whether a caller may assume a role: the trust policy must
-// let it, and, if that names only its account or the role is of another one,
-// the caller's own policies too.
+// mayAssume reports whether a caller can assume a role: the trust policy must allow it, and if that names only the
+// caller's account or the role is in another account, the caller's own policies, too.
 func (p *Proxy) mayAssume(ctx context.Context, x *exchange, role *storedRole, a assumption) (bool, error) {
 	by, ok, err := role.trusted(a)
 	if !ok || err != nil || x.caller == nil {

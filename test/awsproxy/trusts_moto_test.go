@@ -19,7 +19,7 @@ import (
 
 const issuer = "oidc.eks.eu-west-1.amazonaws.com/id/ABC"
 
-// webToken makes a token of an issuer, which nobody signs.
+// webToken returns an unsigned token of an issuer.
 func webToken(t *testing.T, claims map[string]any) string {
 	t.Helper()
 	body, err := json.Marshal(claims)
@@ -28,7 +28,8 @@ func webToken(t *testing.T, claims map[string]any) string {
 	return encode([]byte(`{"alg":"RS256"}`)) + "." + encode(body) + "." + encode([]byte("none"))
 }
 
-// A role that trusts a provider is assumed with a token of that, for the subject and the audience that it names.
+// A role that trusts a provider can be assumed with a token of that provider, for the subject and the audience that
+// the role names.
 func TestAWebIdentityIsJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	_, err := e.iam().CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: aws.String("https://" + issuer), ClientIDList: []string{"sts.amazonaws.com", "other"}})
@@ -79,7 +80,7 @@ func TestAWebIdentityIsJudged(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "because no identity-based policy")
 }
 
-// A role that IAM has is assumed by whom it trusts only, and is not any more once it is gone.
+// Only principals that a role in IAM trusts can assume it, and none after it is deleted.
 func TestARoleIsAssumedByWhomItTrusts(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	root := "arn:aws:iam::" + e.account + ":root"
@@ -102,10 +103,10 @@ func TestARoleIsAssumedByWhomItTrusts(t *testing.T) {
 	wantDenied(t, err, "AccessDenied")
 	_, err = assume(e.sts(keyTwo, ireland), theirs, "me")
 	must(t, err)
-	_, err = assume(e.sts(keyTwo, ireland), e.role, "me") // for Pods
+	_, err = assume(e.sts(keyTwo, ireland), e.role, "me") // the role is for Pods
 	wantDenied(t, err, "AccessDenied")
 	_, err = assume(sts.NewFromConfig(e.operatorOf(t, statements(`"Action":"s3:*","Resource":"*"`))), ours, "me")
-	wantDenied(t, err, "AccessDenied") // the account is trusted, and does not hand it on
+	wantDenied(t, err, "AccessDenied") // the account is trusted, and does not delegate it
 	_, err = assume(sts.NewFromConfig(e.operatorOf(t, statements(`"Action":"sts:AssumeRole","Resource":"`+ours+`"`))), ours, "me")
 	must(t, err)
 	k := out.Credentials

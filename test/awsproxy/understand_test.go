@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// understood returns how a request is journaled.
+// understood returns the journal's record of a request.
 func understood(t *testing.T, service, method, target, body string, header ...string) Call {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))

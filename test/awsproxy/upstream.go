@@ -12,15 +12,14 @@ import (
 	"time"
 )
 
-// accountHeader is how moto is told the account of a call; without it moto takes
-// that of the access key if it made it, else 123456789012.
+// accountHeader passes the account of a call to moto; without it moto uses the account of the access key if moto
+// created the key, otherwise 123456789012.
 const accountHeader = "X-Moto-Account-Id"
 
-// commitTimeout bounds a call whose client may have gone: AWS, too, finishes
-// what it has begun.
+// commitTimeout limits a call whose client may have disconnected: AWS, too, finishes calls that it has started.
 const commitTimeout = 60 * time.Second
 
-// reply is a response, of the simulator or of the proxy itself.
+// reply is a response of the simulator or of the proxy itself.
 type reply struct {
 	status int
 	header http.Header
@@ -53,13 +52,13 @@ func (r *reply) discard() {
 type upstream struct {
 	base     *url.URL
 	client   *http.Client
-	obedient atomic.Bool // it is known to drop what the proxy says
+	obedient atomic.Bool // it drops the messages that the proxy refuses
 }
 
 func newUpstream(base *url.URL) *upstream {
 	return &upstream{base: base, client: &http.Client{
 		Transport: &http.Transport{
-			DisableCompression:  true, // bodies and their lengths pass as they are
+			DisableCompression:  true, // bodies and their lengths pass unchanged
 			MaxIdleConnsPerHost: 64,
 			IdleConnTimeout:     30 * time.Second,
 		},
@@ -67,8 +66,8 @@ func newUpstream(base *url.URL) *upstream {
 	}}
 }
 
-// send passes a client's request on. Unless the operation streams, it is seen
-// through even if the client goes away, and the response is in memory.
+// send passes a client's request on. Unless the operation streams, the call is completed even if the client
+// disconnects, and the response is read into memory.
 func (u *upstream) send(ctx context.Context, x *exchange) (*reply, error) {
 	if x.streamed {
 		return u.pass(ctx, x, x.in.Body, x.in.ContentLength)
@@ -96,13 +95,13 @@ func (u *upstream) pass(ctx context.Context, x *exchange, body io.Reader, length
 	req.Header = x.in.Header.Clone()
 	removeHopByHop(req.Header)
 	x.setPrivateHeaders(req.Header)
-	if !x.virtualHost { // queue URLs are made from the host
+	if !x.virtualHost { // queue URLs are built from the host
 		req.Host = x.in.Host
 	}
 	return u.do(req)
 }
 
-// ask makes a call of the proxy's own.
+// ask makes a call on the proxy's own behalf.
 func (u *upstream) ask(ctx context.Context, q question) (*reply, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
@@ -134,7 +133,7 @@ func (u *upstream) ask(ctx context.Context, q question) (*reply, error) {
 	return r, r.load()
 }
 
-// question is a call of the proxy's own; with no account, moto takes the key's.
+// question is a call on the proxy's own behalf; without an account, moto uses the key's.
 type question struct {
 	service, region, account, key string
 	method, path, query, body     string

@@ -17,7 +17,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// application returns the settings of a Pod whose association has a policy, and whose role may do everything.
+// application returns the settings of a Pod whose association has a policy, and whose role allows everything.
 func (e *eksWorld) application(t *testing.T, name string, allowed ...string) aws.Config {
 	t.Helper()
 	e.associate(t, statements(allowed...), inAccount(name))
@@ -31,8 +31,8 @@ func newApplications(t *testing.T) *eksWorld {
 	return e
 }
 
-// An application reads, writes and lists what its policy names, and nothing else; whoever may not list does not learn
-// what is missing.
+// An application reads, writes and lists what its policy names, and nothing else; without permission to list, it does
+// not learn what is missing.
 func TestAnApplicationUsesABucket(t *testing.T) {
 	e := newApplications(t)
 	bucket := e.bucket(t)
@@ -80,7 +80,7 @@ func TestAnApplicationUsesABucket(t *testing.T) {
 	wantStatus(t, err, 403)
 }
 
-// One permission to send, receive and delete is for one message and for many.
+// One permission to send, receive and delete covers one message and many.
 func TestAnApplicationUsesAQueue(t *testing.T) {
 	e := newApplications(t)
 	made, err := e.sqs(e.key, ireland).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
@@ -131,7 +131,7 @@ func TestAnApplicationPublishes(t *testing.T) {
 	}
 }
 
-// The way for applications is as strict as others, and knows no calls to EKS of somebody without permission.
+// The entrance for applications is as strict as the others, and refuses calls to EKS without permission.
 func TestAnApplicationMayNotChangeItsRights(t *testing.T) {
 	e := newApplications(t)
 	cfg := e.application(t, "plain", `"Action":"s3:*","Resource":"*"`)

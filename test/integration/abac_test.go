@@ -22,14 +22,14 @@ func abac(t *testing.T, api *s3.Client, bucket string) {
 	}
 }
 
-// tagWrites lists the operator's calls since m that were to write the tags of a bucket.
+// tagWrites lists the operator's calls since m that write the tags of a bucket.
 func tagWrites(bucket string, m awsproxy.Mark) []string {
 	return slices.DeleteFunc(operations(bucket, m), func(call string) bool {
 		return call != "PutBucketTagging" && call != "DeleteBucketTagging" && call != "TagResource" && call != "UntagResource"
 	})
 }
 
-// Tags of a bucket with attribute-based access control are changed and removed by S3 Control, and no others.
+// Tags of a bucket with attribute-based access control are changed and removed through S3 Control only.
 func TestTagsOfABucketWithABACAreKept(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "byattribute")
@@ -61,7 +61,7 @@ func TestTagsOfABucketWithABACAreKept(t *testing.T) {
 	}
 }
 
-// A bucket with attribute-based access control is taken over by S3 Control, or it is said what is missing.
+// A bucket with attribute-based access control is adopted through S3 Control, or the status says what is missing.
 func TestABucketWithABACIsAdopted(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// said waits until a condition of the provider has the reason; "" is that there is none.
+// said waits until a condition of the provider has the reason; "" means no condition.
 func (a *rightsAccount) said(t *testing.T, c client.Client, kind, reason string) (got metav1.Condition) {
 	t.Helper()
 	await(t, kind+" to be "+reason, func() (bool, string) {
@@ -35,14 +35,14 @@ func (a *rightsAccount) said(t *testing.T, c client.Client, kind, reason string)
 	return got
 }
 
-// edited changes how Pods get rights, upon which the account is asked again.
+// edited changes the workload identity settings, which makes the operator check the account again.
 func (a *rightsAccount) edited(t *testing.T, c client.Client, change func(*v1alpha1.WorkloadIdentity)) {
 	t.Helper()
 	edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) { change(p.Spec.WorkloadIdentity) })
 }
 
-// TestAProviderNamesWhatRightsOfPodsLack takes away what they need, one after the other. The provider stays Ready:
-// buckets and queues need none of it.
+// TestAProviderNamesWhatRightsOfPodsLack removes the prerequisites of Pods' permissions one by one. The provider
+// stays Ready: buckets and queues need none of them.
 func TestAProviderNamesWhatRightsOfPodsLack(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -77,7 +77,7 @@ func TestAProviderNamesWhatRightsOfPodsLack(t *testing.T) {
 		a.edited(t, c, func(w *v1alpha1.WorkloadIdentity) {
 			w.BoundaryARN = strings.Replace(w.BoundaryARN, "boundary", "boundary-absent", 1)
 		})
-		a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied") // the document allows to look at the boundary of its name alone
+		a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied") // the policy allows reading only the boundary of its own name
 	}
 }
 
@@ -123,7 +123,7 @@ func TestQuotasOfRightsAreReadAndTold(t *testing.T) {
 	}
 }
 
-// TestAProviderAtRestAsksNothingMore counts the calls of passes between two looks.
+// TestAProviderAtRestAsksNothingMore counts the calls of passes between two checks.
 func TestAProviderAtRestAsksNothingMore(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -148,7 +148,7 @@ func TestAProviderAtRestAsksNothingMore(t *testing.T) {
 	t.Logf("%d calls in %d passes", len(all), passes)
 }
 
-// TestTheLastUseOfRightsIsShown has a Pod use what it may, once the status says that nobody did.
+// TestTheLastUseOfRightsIsShown has a Pod use its permissions, after the status has reported that nobody has.
 func TestTheLastUseOfRightsIsShown(t *testing.T) {
 	calm(t)
 	c := withOperator(t)

@@ -25,12 +25,12 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// thing is a bucket and a queue of a team, by what calls name them.
+// thing is a bucket and a queue of a team, by the names that calls use.
 type thing struct {
 	bucket, queue string
 }
 
-// things makes a bucket and a queue of this name, with an object and nothing else in them.
+// things creates a bucket and a queue with this name, with one object in the bucket.
 func (a *rightsAccount) things(t *testing.T, c client.Client, ns, name string) thing {
 	t.Helper()
 	bucket, queue := bucketOf(ns, name), queueOf(ns, name)
@@ -47,7 +47,7 @@ func bucketsOf(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// calls returns what an application may try with a bucket and a queue.
+// calls returns the calls that an application may try on a bucket and a queue.
 func (a thing) calls(cfg aws.Config) map[string]func(context.Context) error {
 	buckets, queues := bucketsOf(cfg), sqs.NewFromConfig(cfg)
 	return map[string]func(context.Context) error{
@@ -94,7 +94,7 @@ func (a thing) calls(cfg aws.Config) map[string]func(context.Context) error {
 	}
 }
 
-// mayOnly tries every call, and fails unless just these are let in. It returns how many were refused.
+// mayOnly tries every call, and fails unless exactly the given ones are allowed. It returns how many were refused.
 func (a thing) mayOnly(t *testing.T, who string, cfg aws.Config, allowed ...string) (refused int) {
 	t.Helper()
 	for name, call := range a.calls(cfg) {
@@ -118,8 +118,8 @@ func isDenied(err error) bool {
 	return errors.As(err, &e) && strings.HasPrefix(e.ErrorCode(), "AccessDenied")
 }
 
-// TestAnApplicationHasTheRightsOfItsBindings has an application's own SDK use what it is bound to, and try everything
-// else: other actions, what is beside it, what is another team's, and its own rights.
+// TestAnApplicationHasTheRightsOfItsBindings uses an application's own SDK on what it is bound to, and tries
+// everything else: other actions, other resources, another team's resources, and changes of its own permissions.
 func TestAnApplicationHasTheRightsOfItsBindings(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -170,7 +170,7 @@ func TestAnApplicationHasTheRightsOfItsBindings(t *testing.T) {
 	awaitGone(t, c, &v1alpha1.AccessBinding{ObjectMeta: app.ObjectMeta})
 }
 
-// mayNotChangeRights has an application try to give itself more.
+// mayNotChangeRights tries to give an application more permissions with its own credentials.
 func mayNotChangeRights(t *testing.T, cfg aws.Config, a *rightsAccount, ns string) int {
 	t.Helper()
 	list := a.associations(t, ns)
@@ -207,7 +207,7 @@ func called(all []awsproxy.Call) (names []string) {
 	return names
 }
 
-// hands makes the ServiceAccount of worker, unless it is there.
+// hands creates the ServiceAccount of worker, unless it exists.
 func hands(t *testing.T, c client.Client, ns, name string) {
 	t.Helper()
 	if err := c.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta1(ns, name)}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -223,7 +223,7 @@ func (a *rightsAccount) worker(ns string) *v1alpha1.AccessBinding {
 	}}
 }
 
-// workerPod makes a Pod of somebody's own, of the ServiceAccount worker.
+// workerPod creates a Pod that Portico does not manage, with the ServiceAccount worker.
 func workerPod(t *testing.T, c client.Client, ns string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, GenerateName: "worker-"}, Spec: corev1.PodSpec{
@@ -269,8 +269,8 @@ func TestPodsOfSomebodysOwnGetRights(t *testing.T) {
 	}
 }
 
-// TestAServiceAccountThatHasRightsIsLeftAlone refuses one that names a role, and one with an association of somebody
-// else's.
+// TestAServiceAccountThatHasRightsIsLeftAlone refuses a ServiceAccount that names a role, and one with an association
+// that is not Portico's.
 func TestAServiceAccountThatHasRightsIsLeftAlone(t *testing.T) {
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000104", v1alpha1.WorkloadIdentityPodIdentity)

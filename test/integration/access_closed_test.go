@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// bare waits until nothing gives rights in an account to Pods of a namespace any more.
+// bare waits until nothing in an account gives permissions to Pods of a namespace any more.
 func (a *rightsAccount) bare(t *testing.T, ns string) {
 	t.Helper()
 	await(t, "the rights to be taken away", func() (bool, string) {
@@ -23,8 +23,8 @@ func (a *rightsAccount) bare(t *testing.T, ns string) {
 	})
 }
 
-// An account that is closed to a namespace, or to go, takes its rights from the Pods; no pause keeps them, and an
-// account that is opened again gives them again.
+// A provider that is closed to a namespace, or is being deleted, removes the permissions of the namespace's Pods,
+// even if the binding is paused; when it is opened again, the permissions return.
 func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 	c := withOperator(t)
 	var used []string
@@ -77,7 +77,7 @@ func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 	}
 }
 
-// Rights follow what AWS has and the platform has admitted: a key that was refused gives none.
+// Permissions follow what AWS has and the platform has admitted: a refused key gives none.
 func TestARefusedKeyGivesNoRights(t *testing.T) {
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000391", v1alpha1.WorkloadIdentityPodIdentity)
@@ -95,7 +95,7 @@ func TestARefusedKeyGivesNoRights(t *testing.T) {
 	edit(t, c, queue, func(q *v1alpha1.SQSQueue) { q.Spec.KMSMasterKeyID = foreign })
 	reason(t, c, bucket, "ReferenceNotAllowed")
 	reason(t, c, queue, "ReferenceNotAllowed")
-	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources[0].Access = v1alpha1.AccessReadWrite }) // a pass that makes the policy anew
+	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources[0].Access = v1alpha1.AccessReadWrite }) // a pass that writes the policy again
 	ready(t, c, worker)
 	if p := worker.Status.Policy; strings.Contains(p, "kms:") || !strings.Contains(p, "sqs:SendMessage") {
 		t.Errorf("the policy has a key that was refused: %s", p)
@@ -110,7 +110,7 @@ func TestARefusedKeyGivesNoRights(t *testing.T) {
 	})
 }
 
-// Names of ServiceAccounts that are not there take no room in AWS, and a namespace has its share of it.
+// Names of ServiceAccounts that do not exist use no quota in AWS, and a namespace has its share of the quota.
 func TestNamesAloneTakeNoRoomInAWS(t *testing.T) {
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000392", v1alpha1.WorkloadIdentityPodIdentity)

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// TestRightsSurviveEveryFault has each write for an AccessBinding fail, throttled, or its answer lost, once: no role
-// and no association is made twice, and none is left behind.
+// TestRightsSurviveEveryFault makes each write for an AccessBinding fail, be throttled, or lose its response, once:
+// no role and no association is created twice, and none is left behind.
 func TestRightsSurviveEveryFault(t *testing.T) {
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000105", v1alpha1.WorkloadIdentityPodIdentity)
@@ -56,7 +56,7 @@ func TestRightsSurviveEveryFault(t *testing.T) {
 	}
 }
 
-// settle waits until the rights are given.
+// settle waits until the permissions are given.
 func settle(t *testing.T, c client.Client, worker *v1alpha1.AccessBinding) {
 	t.Helper()
 	await(t, "the rights to be given", func() (bool, string) {
@@ -67,7 +67,7 @@ func settle(t *testing.T, c client.Client, worker *v1alpha1.AccessBinding) {
 	})
 }
 
-// awaitAway waits until the rights are taken away.
+// awaitAway waits until the permissions are removed.
 func awaitAway(t *testing.T, c client.Client, worker *v1alpha1.AccessBinding) {
 	t.Helper()
 	await(t, "the rights to be taken away", func() (bool, string) {
@@ -78,7 +78,8 @@ func awaitAway(t *testing.T, c client.Client, worker *v1alpha1.AccessBinding) {
 	})
 }
 
-// hurry wakes an object once that was denied something, which it would try again after long, and returns what it says.
+// hurry triggers one pass of an object that was denied, which would retry only after a long time, and returns its
+// message.
 func hurry(t *testing.T, c client.Client, worker *v1alpha1.AccessBinding) string {
 	t.Helper()
 	said := meta.FindStatusCondition(worker.Status.Conditions, v1alpha1.ConditionReady)

@@ -8,8 +8,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestAStolenOperatorGivesNoRights plays what somebody with the operator's token may do to AccessBindings: they belong
-// to WebApps, or to people.
+// TestAStolenOperatorGivesNoRights tries what an attacker with the operator's token may do to AccessBindings: they
+// belong to WebApps, or to people.
 func TestAStolenOperatorGivesNoRights(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -44,7 +44,7 @@ func TestAStolenOperatorGivesNoRights(t *testing.T) {
 	})
 }
 
-// TestAStolenOperatorMakesNoDatabaseUsers plays the same with DatabaseUsers, of which a WebApp has one for each
+// TestAStolenOperatorMakesNoDatabaseUsers tries the same with DatabaseUsers, of which a WebApp has one for each
 // database.
 func TestAStolenOperatorMakesNoDatabaseUsers(t *testing.T) {
 	c := admin(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// left says what two accounts still have for a namespace; "" if nothing.
+// left returns what two accounts still have for a namespace; "" if nothing.
 func left(t *testing.T, ns string, accounts ...*rightsAccount) string {
 	t.Helper()
 	var found []string
@@ -27,8 +27,8 @@ func left(t *testing.T, ns string, accounts ...*rightsAccount) string {
 	return strings.Join(found, " ")
 }
 
-// TestAnApplicationUsesWhatIsInAnotherAccount has the cluster in one account, and the bucket and the queue in another:
-// the Pods come there by a role that may do nothing else, and may use there what the application is bound to.
+// TestAnApplicationUsesWhatIsInAnotherAccount has the cluster in one account, and the bucket and the queue in
+// another: the Pods get there through a role that allows nothing else, and can use what the application is bound to.
 func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -74,7 +74,7 @@ func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 	awaitGone(t, c, cluster.provider)
 }
 
-// TestRightsInAnotherAccountSurviveLostAnswers has the answer of each write of either account be lost, once.
+// TestRightsInAnotherAccountSurviveLostAnswers loses the response of each write in either account, once.
 func TestRightsInAnotherAccountSurviveLostAnswers(t *testing.T) {
 	c := withOperator(t)
 	cluster := newRightsAccount(t, c, "230000000113", v1alpha1.WorkloadIdentityPodIdentity)
@@ -91,7 +91,7 @@ func TestRightsInAnotherAccountSurviveLostAnswers(t *testing.T) {
 	}
 }
 
-// loses gives rights, changes them and takes them away while a fault lasts, which must leave nothing behind.
+// loses gives permissions, changes them and removes them during a fault, which must leave nothing behind.
 func (a *rightsAccount) loses(t *testing.T, c client.Client, ns string, fault awsproxy.Fault, cluster *rightsAccount) {
 	t.Helper()
 	mark := world.Proxy.Mark()

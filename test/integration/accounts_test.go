@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// in makes the object go into a provider's account, and a region if one is given.
+// in sets an object's provider, and its region if one is given.
 func in(o external.Object, provider, region string) external.Object {
 	spec, _ := o.AWS()
 	spec.ProviderRef.Name, spec.Region = provider, region
@@ -56,8 +56,8 @@ func TestTwoAccountsAndRegionsSideBySide(t *testing.T) {
 	})
 }
 
-// F9: the keys are revoked, then lead to another account. Every kind says so and does nothing; a policy that deletes
-// nothing lets go all the same, and deletion waits until the account is back.
+// F9: the keys are revoked, then belong to another account. Every kind reports it and does nothing; deletion with a
+// policy that keeps the resource finishes nevertheless, and other deletions wait until the account is back.
 func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -93,7 +93,7 @@ func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 	})
 }
 
-// The provider's status tells how many use it, and of throttling; each changes only when that does.
+// The provider's status counts its users and reports throttling; each changes only when its facts do.
 func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
 	calm(t)
 	c := admin(t)
@@ -123,7 +123,7 @@ func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
 	})
 }
 
-// A changed Secret wakes what its old content had stopped.
+// A changed Secret triggers passes of the objects that its old content had stopped.
 func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 	c := withOperator(t)
 	p := keyed(t, c, "240000000006")
@@ -138,8 +138,8 @@ func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 	ready(t, c, o)
 }
 
-// F7: a third of the calls is throttled. Everything converges with at most about twice the calls beside those that were
-// refused, nothing is made twice, and what a user edits meanwhile does not wait for the rest.
+// F7: a third of the calls is throttled. Everything converges with at most about twice the calls in addition to the
+// refused ones, nothing is created twice, and a user's edit does not wait for the rest.
 func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -165,7 +165,7 @@ func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
 		defer world.Proxy.Inject(awsproxy.Fault{Service: s.service, Kind: awsproxy.Throttle, Probability: .3})()
 		throttled := run("throttled")
 		t.Logf("%d calls without throttling, with it %d that were taken", ideal, throttled)
-		if throttled > 2*ideal+many { // what is looked at again after a refusal, and while AWS is at work
+		if throttled > 2*ideal+many { // further reads after a refusal, and while AWS is working
 			t.Errorf("%d calls were taken with throttling, want at most twice the %d without, and %d", throttled, ideal, many)
 		}
 	})

@@ -26,7 +26,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// doneTo returns what was done to objects of a name, as the Events say, in any order.
+// doneTo returns what was done to objects with a name, according to the Events, in any order.
 func doneTo(t *testing.T, name string) (all []string) {
 	t.Helper()
 	list := &corev1.EventList{}
@@ -42,8 +42,8 @@ func doneTo(t *testing.T, name string) (all []string) {
 	return all
 }
 
-// TestWhatIsDoneIsToldToTheTeam: by Events, on the pages and by REST, as long as the object lasts and after that; to
-// nobody else.
+// TestWhatIsDoneIsToldToTheTeam checks that the team sees it in Events, on the pages and by REST, while the object
+// exists and after that; nobody else does.
 func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 	issuer := oidctest.New(t)
 	p, other := startPortal(t, "", sessionKeys(t)), startPortal(t, issuer.URL, sessionKeys(t))
@@ -117,8 +117,8 @@ func eventAs(controller, kind, group string) *eventsv1.Event {
 	}
 }
 
-// TestNobodyButThePortalTellsActivity: not by the right to write Events, nor by the other API for them; and a stolen
-// token of the portal writes no other Events.
+// TestNobodyButThePortalTellsActivity checks that neither the permission to write Events nor the other API for them
+// allows it, and that a stolen token of the portal writes no other Events.
 func TestNobodyButThePortalTellsActivity(t *testing.T) {
 	const group = "portico.dev/v1alpha1"
 	ctx, c := t.Context(), admin(t)

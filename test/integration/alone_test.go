@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// refusedField waits until obj says that AWS refuses path, alone.
+// refusedField waits until obj reports that AWS refuses path, and nothing else.
 func refusedField(t *testing.T, obj engine.Object, status *v1alpha1.AWSStatus, path string) {
 	t.Helper()
 	c := admin(t)
@@ -32,8 +32,8 @@ func refusedField(t *testing.T, obj engine.Object, status *v1alpha1.AWSStatus, p
 	}
 }
 
-// A window that overlaps one of AWS's, which RDS refuses, keeps nobody from closing and protecting a database that
-// somebody opened.
+// A window that overlaps one of AWS's, which RDS refuses, does not keep a publicly opened database from being closed
+// and protected.
 func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	c := withOperator(t)
 	d := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) {
@@ -60,7 +60,7 @@ func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	ready(t, c, d)
 }
 
-// A tag too many keeps nobody from closing a machine's metadata service, and that is told as a repair.
+// A tag too many does not keep a machine's metadata service from being closed, which is reported as a repair.
 func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "worker", func(s *v1alpha1.EC2InstanceSpec) {
@@ -101,7 +101,7 @@ func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
 	ready(t, c, m)
 }
 
-// A filter that SNS refuses keeps no other queue from its subscription, nor the topic from its binding.
+// A filter that SNS refuses does not block other queues' subscriptions, or the topic's binding.
 func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -123,7 +123,7 @@ func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
 	}
 }
 
-// What changes the meaning of a filter of ours is put back.
+// A change of the meaning of Portico's filter is reverted.
 func TestTheScopeOfAFilterIsPutBack(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -148,7 +148,7 @@ func TestTheScopeOfAFilterIsPutBack(t *testing.T) {
 	}
 }
 
-// AWS has the policy as the spec does: the root user of an account is not its number in a condition.
+// AWS gets the policy as the spec has it: the root user of an account is not the same as its number in a condition.
 func TestAPolicyIsWrittenAsTheSpecHasIt(t *testing.T) {
 	c := withOperator(t)
 	o := topics.object(team(t, c), "news").(*v1alpha1.SNSTopic)
@@ -166,7 +166,8 @@ func TestAPolicyIsWrittenAsTheSpecHasIt(t *testing.T) {
 	}
 }
 
-// A policy that denies everybody the topic's own settings is not written: nobody could take it back here. All else is.
+// A policy that denies everybody access to the topic's own settings is not written: Portico could not undo it.
+// Everything else is.
 func TestAPolicyThatLocksPorticoOutIsNotWritten(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)

@@ -26,7 +26,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// texts returns the paths of all the texts in a schema that a user is free to choose.
+// texts returns the paths of all strings in a schema that a user can choose freely.
 func texts(at string, s *apiextensionsv1.JSONSchemaProps) []string {
 	if s.Type == "string" && len(s.Enum) == 0 {
 		return []string{at}
@@ -45,7 +45,8 @@ func texts(at string, s *apiextensionsv1.JSONSchemaProps) []string {
 	return all
 }
 
-// Whatever a spec can name is either in the table of what leads astray, or known to name nothing beside the object.
+// Every name that a spec can have is either in the table of broken references, or known to refer to nothing but the
+// object.
 func TestTheTableOfReferencesIsWhole(t *testing.T) {
 	all, err := crd.All()
 	if err != nil {
@@ -81,24 +82,24 @@ func TestTheTableOfReferencesIsWhole(t *testing.T) {
 	}
 }
 
-// journey is a world in which every kind can be requested.
+// journey is an environment in which every kind can be requested.
 type journey struct {
 	t *testing.T
 	c client.Client
 	domain
-	keys   *v1alpha1.AWSProvider // one that works
+	keys   *v1alpha1.AWSProvider // a working provider
 	astray []stray
 }
 
 func newJourney(t *testing.T) journey {
 	t.Helper()
 	c := admin(t)
-	withoutAdmission(t, c) // which refuses a region at once
+	withoutAdmission(t, c) // it would refuse a region at once
 	startOperator(t, operatorOptions{newClient: live})
 	return journey{t, c, domainOf(t, c), newRightsAccount(t, c, "240000000001", v1alpha1.WorkloadIdentityPodIdentity).provider, astray()}
 }
 
-// object returns an object of the kind with nothing but what is required, and the spec laid over it.
+// object returns an object of the kind with only the required fields, and the given spec merged into it.
 func (j journey) object(kind, name, spec string) engine.Object {
 	j.t.Helper()
 	var o engine.Object
@@ -144,7 +145,7 @@ func (j journey) object(kind, name, spec string) engine.Object {
 	return o
 }
 
-// lay lays JSON over the object's spec; null takes away.
+// lay merges JSON into the object's spec; null removes a field.
 func (j journey) lay(o client.Object, spec string) {
 	j.t.Helper()
 	if err := json.Unmarshal([]byte(`{"spec":`+spec+`}`), o); err != nil {
@@ -165,7 +166,7 @@ func (j journey) lost(t *testing.T, kind string, uid types.UID) {
 	}
 }
 
-// nothingLeft waits until there is nothing of ours in the namespace any more, nor in AWS for its domain.
+// nothingLeft waits until nothing of Portico is left in the namespace, or in AWS for its domain.
 func (j journey) nothingLeft(t *testing.T) {
 	t.Helper()
 	await(t, "nothing to be left", func() (bool, string) {
@@ -184,7 +185,7 @@ func (j journey) nothingLeft(t *testing.T) {
 	})
 }
 
-// begin makes the objects of the stage, all of them before any is waited for.
+// begin creates all objects of the stage before it waits for any.
 func (j journey) begin(stage string, some func(stray) bool, spec func(stray) string) map[int]engine.Object {
 	j.t.Helper()
 	all := map[int]engine.Object{}
@@ -197,7 +198,7 @@ func (j journey) begin(stage string, some func(stray) bool, spec func(stray) str
 	return all
 }
 
-// end deletes them, all before any is waited for, and looks whether something is left of one.
+// end deletes all objects before it waits for any, and checks that nothing is left of them.
 func (j journey) end(stage string, all map[int]engine.Object) {
 	j.t.Helper()
 	for _, o := range all {
@@ -220,8 +221,8 @@ func (j journey) row(stage string, i int, do func(*testing.T)) {
 	j.t.Run(fmt.Sprintf("%s/%s/%s/%d", stage, j.astray[i].kind, j.astray[i].path, i), do)
 }
 
-// A deletion never waits for what was never made, nor for what is not needed to take away what was: whatever is missing
-// or mistyped, and whenever it came to be so.
+// A deletion never waits for what was never created, or for what it does not need: whatever is missing or mistyped,
+// and at any stage.
 func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})

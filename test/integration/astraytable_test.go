@@ -4,12 +4,12 @@ package integration
 
 import "slices"
 
-// wrong is a reference that leads nowhere.
+// wrong is a broken reference.
 type wrong struct {
 	path   string // of the spec, as its schema has it
-	spec   string // what leads nowhere, as JSON over a spec with nothing but what is required
-	reason string // of Ready for as long as it leads nowhere
-	edited bool   // a Ready object can be edited into it, and is deleted then too
+	spec   string // the broken reference, as JSON merged into a spec with only the required fields
+	reason string // of Ready while the reference is broken
+	edited bool   // a Ready object can also be edited to have it, and is then deleted, too
 }
 
 const (
@@ -19,7 +19,7 @@ const (
 	noRole  = "arn:aws:iam::123456789012:role/nobody"
 )
 
-// stray is a reference of a kind.
+// stray is a broken reference of a kind.
 type stray struct {
 	kind string
 	wrong
@@ -44,8 +44,8 @@ func astray() (all []stray) {
 	return all
 }
 
-// plain returns the texts of a spec that name nothing beside the object itself, or what others may name and need not be
-// there. names are the fields that name it outside.
+// plain returns the strings of a spec that refer to nothing but the object itself, or to what need not exist. names
+// are the fields with its external name.
 func plain(kind string, names []string) []string {
 	for _, s := range specimens() {
 		if s.kind == kind {
@@ -60,7 +60,7 @@ func plain(kind string, names []string) []string {
 	return nil
 }
 
-// others are the kinds that are no AWS kinds; those have theirs in their specimens.
+// others are the kinds that are not AWS kinds; those have theirs in their specimens.
 var others = []struct {
 	kind   string
 	astray []wrong
@@ -94,7 +94,7 @@ var others = []struct {
 		{"gatewayClass", `{"gatewayClass":"nowhere"}`, "ClassNotFound", false},
 		{"zoneId", `{"zoneId":"Z0123456789ABCDEFGHIJ"}`, "NotInZone", false},
 		{"validationZoneId", `{"validationZoneId":"Z0123456789ABCDEFGHIJ"}`, "InvalidSpec", false},
-		{"hostname", `{"hostname":"shop.nobodys.example"}`, "NotGranted", false}, // no grant for it
+		{"hostname", `{"hostname":"shop.nobodys.example"}`, "NotGranted", false}, // no grant covers it
 	}, nil},
 	{"AWSProvider", []wrong{
 		{"accessKeyIDRef.name", `{"accessKeyIDRef":{"name":"nowhere"}}`, "SecretNotFound", true},

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// body is one that is meant to cost more than it may.
+// body is a request body that is meant to be expensive.
 type body struct {
 	name, contentType, text string
 	header                  []string
@@ -23,11 +23,12 @@ type body struct {
 
 const (
 	formType = "application/x-www-form-urlencoded"
-	// costly is more than any of them may make the process allocate: those that are read at all are of 1 MiB.
+	// costly is more than any of them may make the process allocate: bodies that are read at all are limited to 1
+	// MiB.
 	costly = 256 << 20
 )
 
-// bombs returns YAML that is short and stands for much.
+// bombs returns YAML that is short and expands to a lot.
 func bombs() map[string]string {
 	laughs := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {
@@ -48,7 +49,7 @@ func bombs() map[string]string {
 	}
 }
 
-// bodies returns what is sent to the REST API and to forms.
+// bodies returns the bodies for the REST API and for forms.
 func (g *target) bodies() (programs, forms []body) {
 	nested := func(open, end string, n int) string { return strings.Repeat(open, n) + strings.Repeat(end, n) }
 	var packed bytes.Buffer
@@ -86,7 +87,7 @@ func (g *target) bodies() (programs, forms []body) {
 	return programs, forms
 }
 
-// formBodies returns forms that are hostile in themselves.
+// formBodies returns hostile forms.
 func (g *target) formBodies() []body {
 	var parts bytes.Buffer
 	m := multipart.NewWriter(&parts)
@@ -131,7 +132,8 @@ func manyFields(n int) string {
 	return b.String()
 }
 
-// TestHostileBodiesAreRefusedCheaply: too large, too deep, too many, or other than they seem, wherever a body is read.
+// TestHostileBodiesAreRefusedCheaply sends bodies that are too large, too deep, too many, or of another type than
+// declared, to every endpoint that reads one.
 func TestHostileBodiesAreRefusedCheaply(t *testing.T) {
 	g := newTarget(t)
 	programs, forms := g.bodies()
@@ -157,7 +159,7 @@ func TestHostileBodiesAreRefusedCheaply(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		resp, err := client.Do(req)
 		if err != nil {
-			return // the portal closed while the rest was being sent
+			return // the portal closed the connection while the rest was being sent
 		}
 		_, _ = io.Copy(io.Discard, resp.Body) // for the search for secrets
 		_ = resp.Body.Close()
@@ -167,8 +169,7 @@ func TestHostileBodiesAreRefusedCheaply(t *testing.T) {
 		if resp.StatusCode >= 500 || cost > costly {
 			t.Errorf("%s %s with %s: %d, and %d MB", method, path, what.name, resp.StatusCode, cost>>20)
 		}
-		// A form that is wrong is shown again, with what is wrong with it; only the button that makes something makes
-		// it.
+		// A wrong form is shown again with its errors; only the button that creates something creates it.
 		if resp.StatusCode < 400 && !strings.HasPrefix(path, "/teams/") {
 			t.Errorf("%s %s with %s: %d", method, path, what.name, resp.StatusCode)
 		}
@@ -179,7 +180,7 @@ func TestHostileBodiesAreRefusedCheaply(t *testing.T) {
 		try("POST", at, what, "Authorization", "Bearer "+token)
 		try("PUT", at+"/"+name, what, "Authorization", "Bearer "+token, "If-Match", "*")
 		try("PATCH", at+"/"+name, what, "Authorization", "Bearer "+token, "If-Match", "*")
-		try("POST", at, what) // nothing is read of strangers
+		try("POST", at, what) // nothing is read from callers without a session
 	}
 	for _, what := range forms {
 		try("POST", "/teams/payments/new/s3buckets", what, "Origin", g.url)

@@ -19,10 +19,10 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// TestSlowClientsAreCutOff: whoever sends a header or a body byte by byte, or nothing, is hung up on, and others are
-// served all the while.
+// TestSlowClientsAreCutOff checks that clients that send a header or a body byte by byte, or nothing, are
+// disconnected, and that others are served in the meantime.
 func TestSlowClientsAreCutOff(t *testing.T) {
-	// The clock of deadlines is late, so that those of bodies come in seconds; headers have the server's own.
+	// The clock for deadlines is late, so that those of bodies come in seconds; headers use the server's own.
 	g := &target{replica: startPortalOf(t, oidctest.New(t).URL, sessionKeys(t), func(p *portal.Parts) { p.Clock = lateClock(25 * time.Second) }), t: t}
 	host := strings.TrimPrefix(g.url, "http://")
 	ways := map[string]string{
@@ -63,7 +63,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	t.Logf("%d bad inputs; others were served %d times meanwhile", len(ways)*each, served)
 }
 
-// lateClock goes right, but is late. It implements clock.PassiveClock.
+// lateClock runs at the right speed, but late. It implements clock.PassiveClock.
 type lateClock time.Duration
 
 // Now returns the time of the clock.
@@ -72,7 +72,7 @@ func (c lateClock) Now() time.Time { return time.Now().Add(-time.Duration(c)) }
 // Since returns the time since then.
 func (c lateClock) Since(then time.Time) time.Duration { return c.Now().Sub(then) }
 
-// trickle sends text, then a byte now and then, until it is hung up on.
+// trickle sends text, then a byte now and then, until it is disconnected.
 func trickle(ctx context.Context, host, text string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
 	if err != nil {
@@ -100,8 +100,8 @@ func trickle(ctx context.Context, host, text string) error {
 	return fmt.Errorf("still connected after %s", patience)
 }
 
-// TestAFloodOfStreamsIsOneUsersOwn: a thousand streams of one user are as many as one may have, and another user
-// notices nothing.
+// TestAFloodOfStreamsIsOneUsersOwn checks that a user who opens a thousand streams gets the maximum for one user, and
+// does not affect another user.
 func TestAFloodOfStreamsIsOneUsersOwn(t *testing.T) {
 	g := newTarget(t)
 	const flood = 1000
@@ -156,7 +156,7 @@ func TestAFloodOfStreamsIsOneUsersOwn(t *testing.T) {
 	await(t, "every stream to be answered", func() (bool, string) {
 		return open.Load()+refused.Load() == flood, fmt.Sprintf("%d open, %d refused, another %d", open.Load(), refused.Load(), other.Load())
 	})
-	if most := int64(2 * sse.MaxStreams); open.Load() > most { // of pages and of the REST API each
+	if most := int64(2 * sse.MaxStreams); open.Load() > most { // for pages and for the REST API
 		t.Errorf("%d streams are open, want %d at most", open.Load(), most)
 	}
 	claims := oidctest.Claims{"sub": "viewer", "preferred_username": "viewer", "groups": []string{"viewers"}}

@@ -18,8 +18,9 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// raw sends bytes as they are, which no client of Go's would, and returns the answers until the portal closes or is
-// silent. It fails if there is neither an answer nor an end. What is sent should end with a request that asks to close.
+// raw sends bytes unchanged, which no client of Go's would, and returns the responses until the portal closes the
+// connection or is silent. It fails if there is neither a response nor an end. The text should end with a request
+// that asks to close.
 func (g *target) raw(t *testing.T, text string) (answers []answer) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(g.url, "http://"))
@@ -28,7 +29,7 @@ func (g *target) raw(t *testing.T, text string) (answers []answer) {
 	}
 	defer func() { _ = conn.Close() }()
 	if _, err := io.WriteString(conn, text); err != nil {
-		return nil // it was closed on the way
+		return nil // the connection was closed before
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	for r := bufio.NewReader(conn); ; {
@@ -45,7 +46,7 @@ func (g *target) raw(t *testing.T, text string) (answers []answer) {
 	}
 }
 
-// keepAnswer gives an answer to the search for secrets. Cookies are secrets that belong there.
+// keepAnswer records a response for the search for secrets, without cookies, which are secrets that belong there.
 func keepAnswer(request string, header http.Header, body []byte) {
 	var all bytes.Buffer
 	header = header.Clone()
@@ -55,8 +56,8 @@ func keepAnswer(request string, header http.Header, body []byte) {
 	secrets.Write("answers", fmt.Sprintf("%.80q", line), all.String()+string(body))
 }
 
-// TestSmuggledRequestsAreRefused: what two readers could take for different requests is refused, or ends the
-// connection, and each request counts by what it brings itself.
+// TestSmuggledRequestsAreRefused checks that a request that two parsers could read differently is refused, or ends
+// the connection, and that each request is judged by its own headers.
 func TestSmuggledRequestsAreRefused(t *testing.T) {
 	g := newTarget(t)
 	host := strings.TrimPrefix(g.url, "http://")
@@ -66,7 +67,7 @@ func TestSmuggledRequestsAreRefused(t *testing.T) {
 		return "POST /api/v1/namespaces/payments/s3buckets?dryRun=All HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Bearer " + token +
 			"\r\nContent-Type: application/json\r\n" + headers + "\r\n" + body
 	}
-	// What is well-formed is answered, one request after the other: the wrong ones below do not fail for want of that.
+	// Well-formed requests are answered, one after the other, so the wrong ones below do not fail for another reason.
 	right := `{"metadata":{"name":"` + unique("right") + `"},"spec":{"providerRef":{"name":"` + stack.Provider + `"}}}`
 	both := g.raw(t, post(fmt.Sprintf("Content-Length: %d\r\n", len(right)), right)+strings.Replace(inner, "\r\n\r\n", "\r\nAuthorization: Bearer "+token+"\r\n\r\n", 1))
 	if len(both) != 2 || both[0].status != http.StatusOK || both[1].status != http.StatusOK || !strings.Contains(both[1].raw, "payments-dev") {
@@ -125,7 +126,7 @@ func TestSmuggledRequestsAreRefused(t *testing.T) {
 	t.Logf("%d bad inputs", len(bad))
 }
 
-// TestNoHeaderMakesSomebodyElse sends every spelling of the headers by which something in front names a user, or a
+// TestNoHeaderMakesSomebodyElse sends every spelling of the headers with which a proxy in front names a user, or a
 // client.
 func TestNoHeaderMakesSomebodyElse(t *testing.T) {
 	g := newTarget(t)

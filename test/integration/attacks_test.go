@@ -38,7 +38,7 @@ func (g *target) signedIn() map[string]string {
 	return map[string]string{"__Host-portico": in.session()}
 }
 
-// TestRedirectsStayHere: whatever address an attacker puts into a link, the way ends at the portal.
+// TestRedirectsStayHere checks that links with any address of an attacker's redirect to the portal only.
 func TestRedirectsStayHere(t *testing.T) {
 	g := newTarget(t)
 	hostile := []string{
@@ -54,7 +54,7 @@ func TestRedirectsStayHere(t *testing.T) {
 		count++
 		at := a.header.Get("Location")
 		to, err := url.Parse(at)
-		// Browsers take \ for /, and leave out what is no character.
+		// Browsers treat \ as /, and drop tabs and newlines.
 		plain := strings.NewReplacer(`\`, "/", "\t", "", "\n", "", "\r", "").Replace(at)
 		if err != nil || to.IsAbs() || to.Host != "" || at != "" && (!strings.HasPrefix(plain, "/") || strings.HasPrefix(plain, "//")) {
 			t.Errorf("%s leads to %q", way, at)
@@ -86,8 +86,8 @@ func (g *target) claimsOfBrowser() oidctest.Claims {
 	return oidctest.Claims{"sub": "dev", "preferred_username": "payments-dev", "groups": []string{"team-payments"}}
 }
 
-// TestWritesOfOtherSitesAreRefused: tenants own hosts beside the portal's, so nothing that only comes from the same
-// site is trusted.
+// TestWritesOfOtherSitesAreRefused checks writes from other origins: tenants own hosts next to the portal's, so the
+// same site is not trusted.
 func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	g := newTarget(t)
 	name := unique("csrf")
@@ -143,12 +143,13 @@ func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	if err := admin(t).Get(t.Context(), keyOf(got), got); err != nil || got.Annotations["portico.dev/paused"] != "" || got.DeletionTimestamp != nil {
 		t.Errorf("another site changed it: %v, %v", got.Annotations, err)
 	}
-	g.visit(t, "GET", at, g.session).want(t, http.StatusOK) // nor has it signed anybody out
+	g.visit(t, "GET", at, g.session).want(t, http.StatusOK) // and it has not signed anybody out
 	t.Logf("%d bad inputs", count)
 }
 
-// TestTossedCookiesOpenNothing: a host beside the portal's can set cookies for its parent, and so for the portal, but
-// none whose name begins with __Host-. What it can set must not count, nor push out what does.
+// TestTossedCookiesOpenNothing checks cookies from a host next to the portal's, which can set cookies for the parent
+// domain and so for the portal, but none whose name begins with __Host-. They must not count, nor displace the
+// portal's own.
 func TestTossedCookiesOpenNothing(t *testing.T) {
 	g := newTarget(t)
 	sealed := g.session["__Host-portico"]
@@ -165,7 +166,7 @@ func TestTossedCookiesOpenNothing(t *testing.T) {
 		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/auth/") {
 			t.Errorf("%.40q opens the page: %d", cookies, a.status)
 		}
-		if !strings.HasPrefix(cookies, "__Host-portico=") && !strings.Contains(cookies, " __Host-portico=") { // a browser keeps one of a name
+		if !strings.HasPrefix(cookies, "__Host-portico=") && !strings.Contains(cookies, " __Host-portico=") { // a browser keeps one cookie with a name
 			count++
 			g.visit(t, "GET", "/teams/payments", nil, "Cookie", cookies+"; __Host-portico="+sealed).want(t, http.StatusOK)
 		}

@@ -26,7 +26,7 @@ func (l auditLine) String() string {
 	return strings.TrimSpace(strings.Join([]string{l.Msg, l.Actor, l.Verb, l.Resource, l.Namespace, l.Name, l.Decision, l.Outcome, l.Reason}, " "))
 }
 
-// auditLines returns those of a request; a line is written after its answer.
+// auditLines returns the lines of a request; a line is written after the response.
 func (r *replica) auditLines(t *testing.T, a answer) (all []auditLine) {
 	t.Helper()
 	id := a.header.Get("X-Request-Id")
@@ -45,7 +45,7 @@ func (r *replica) auditLines(t *testing.T, a answer) (all []auditLine) {
 	return all
 }
 
-// apiEvent is what the API server's audit log says of a request.
+// apiEvent is an event of the API server's audit log.
 type apiEvent struct {
 	AuditID, Verb    string
 	ImpersonatedUser struct{ Username string }
@@ -53,7 +53,7 @@ type apiEvent struct {
 	ResponseStatus   struct{ Code int }
 }
 
-// apiEventOf returns what the API server's audit log has by the ID.
+// apiEventOf returns the event with the ID from the API server's audit log.
 func apiEventOf(t *testing.T, id string) (found apiEvent) {
 	t.Helper()
 	await(t, "the API server's line", func() (bool, string) {
@@ -79,7 +79,8 @@ func (e apiEvent) String() string {
 	return fmt.Sprintf("%s %s %s %s/%s %d", e.ImpersonatedUser.Username, e.Verb, resource, e.ObjectRef.Namespace, e.ObjectRef.Name, e.ResponseStatus.Code)
 }
 
-// TestAuditLinesHaveTheAPIServersIDs: each line of the portal's leads to the line of the API server's own audit log.
+// TestAuditLinesHaveTheAPIServersIDs checks that each line of the portal's log has the ID of an event in the API
+// server's audit log.
 func TestAuditLinesHaveTheAPIServersIDs(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	token, name := userToken(t, "payments-dev"), unique("joined")
@@ -127,7 +128,7 @@ func TestAuditLinesHaveTheAPIServersIDs(t *testing.T) {
 	}
 }
 
-// TestSignInsAreOnTheRecord: who came in, who was turned away and who left, in the same shape.
+// TestSignInsAreOnTheRecord checks that sign-ins, refusals and sign-outs are logged, in the same shape.
 func TestSignInsAreOnTheRecord(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))

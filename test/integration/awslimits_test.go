@@ -46,7 +46,7 @@ func limited(t *testing.T, row awslimits.Row, name string) (bad, good *unstructu
 	return object(spec), good
 }
 
-// TestWhatAWSRefusesIsRefusedAtAdmission plays each row of docs/aws-limits.md at the API server.
+// TestWhatAWSRefusesIsRefusedAtAdmission checks each row of docs/aws-limits.md at the API server.
 func TestWhatAWSRefusesIsRefusedAtAdmission(t *testing.T) {
 	c := admin(t)
 	for _, row := range awslimits.Rows() {
@@ -65,7 +65,7 @@ func TestWhatAWSRefusesIsRefusedAtAdmission(t *testing.T) {
 	}
 }
 
-// TestWhatAWSTakesIsTaken plays what lies just within the limits.
+// TestWhatAWSTakesIsTaken checks values just within the limits.
 func TestWhatAWSTakesIsTaken(t *testing.T) {
 	c := admin(t)
 	var rows []awslimits.Row
@@ -90,7 +90,7 @@ func TestWhatAWSTakesIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	statement := `{"Sid":"s","Effect":"Allow","Principal":{"AWS":["arn:aws:iam::123456789012:root"]},"Action":["sns:Publish"],"Resource":["a","b"]}`
-	for kind, longest := range map[string]int{v1alpha1.KindSNSTopic: 30720, v1alpha1.KindS3Bucket: 20480} { // the work of a policy has a bound
+	for kind, longest := range map[string]int{v1alpha1.KindSNSTopic: 30720, v1alpha1.KindS3Bucket: 20480} { // the cost of a policy is limited
 		n := (longest - 30) / (len(statement) + 1)
 		policy := `{"Statement":[` + strings.Repeat(statement+",", n-1) + statement + "]}"
 		dense := `{"S":[` + strings.Repeat("1,", longest/2-10) + "1]}"
@@ -111,8 +111,9 @@ func TestWhatAWSTakesIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhatIsThereBeyondALimitCanBeEdited stores what AWS refuses before the rules come, as an earlier version could:
-// every other edit of it passes, and finalizers and status always. It uses copies of the kinds in a group of their own.
+// TestWhatIsThereBeyondALimitCanBeEdited stores objects that AWS refuses before the rules are installed, as an
+// earlier version could: every other edit of them passes, and changes of finalizers and status always do. It uses
+// copies of the kinds in a separate group.
 func TestWhatIsThereBeyondALimitCanBeEdited(t *testing.T) {
 	kindsAndPolicies := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(kindsAndPolicies))
@@ -177,7 +178,7 @@ func TestWhatIsThereBeyondALimitCanBeEdited(t *testing.T) {
 
 const copiedGroup = "limits.portico.test"
 
-// copiedKinds applies copies of the kinds that rows speak of, without rules, and returns them with the rules.
+// copiedKinds applies copies of the kinds in the rows, without rules, and returns them with the rules.
 func copiedKinds(t *testing.T, c client.Client) (whole []*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	done := map[string]bool{}

@@ -31,13 +31,13 @@ func writes(bucket string, m awsproxy.Mark) int {
 	return len(world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.About(bucket), awsproxy.Writes))
 }
 
-// quiet is how long no call must come until a pass counts as over.
+// quiet is how long without a call means that a pass is over.
 const quiet = 300 * time.Millisecond
 
-// requestReconcile asks for a pass by annotation and waits until it has read AWS and is over.
+// requestReconcile requests a pass by annotation and waits until it has read AWS and is over.
 func requestReconcile(t *testing.T, c client.Client, b *v1alpha1.S3Bucket, value string) awsproxy.Mark {
 	t.Helper()
-	callsAtRest(t, b, 0) // an event of its creation may be handled late
+	callsAtRest(t, b, 0) // an event of its creation may come late
 	m := world.Proxy.Mark()
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		if b.Annotations == nil {
@@ -49,7 +49,7 @@ func requestReconcile(t *testing.T, c client.Client, b *v1alpha1.S3Bucket, value
 	return m
 }
 
-// callsAtRest waits until something was called for the bucket since m, and nothing is called any more.
+// callsAtRest waits until there was a call for the bucket since m, and no further ones come.
 func callsAtRest(t *testing.T, b *v1alpha1.S3Bucket, m awsproxy.Mark) {
 	t.Helper()
 	seen, since := 0, time.Now()
@@ -61,7 +61,8 @@ func callsAtRest(t *testing.T, b *v1alpha1.S3Bucket, m awsproxy.Mark) {
 	})
 }
 
-// providerIsChecked waits until a new operator has checked the sample provider, by which it wakes all that wait for it.
+// providerIsChecked waits until a new operator has checked the sample provider, which triggers a pass of all objects
+// that wait for it.
 func providerIsChecked(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	createReady(t, c, bucketOf(ns, "first"))
@@ -106,7 +107,7 @@ func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
 	m := requestReconcile(t, c, b, "1")
 	ready(t, c, b)
 	const features = 5
-	if got := operations(b.Spec.BucketName, m); len(got) != 2+features { // and the policy, which is kept safe
+	if got := operations(b.Spec.BucketName, m); len(got) != 2+features { // and the policy, which is kept
 		t.Errorf("resync took %d calls for %d features: %v", len(got), features, got)
 	}
 	if n := writes(b.Spec.BucketName, m); n != 0 {
@@ -114,7 +115,7 @@ func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
 	}
 }
 
-// configure sets every feature to something that is not AWS's default.
+// configure sets every feature to a value that is not AWS's default.
 func configure(s *v1alpha1.S3BucketSpec) {
 	s.Versioning = "Enabled"
 	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/aws/s3", BucketKeyEnabled: aws.Bool(true)}
@@ -186,7 +187,7 @@ func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
 	}
 }
 
-// assertDefaults checks that everything is as AWS makes a new bucket; versioning can only be suspended again.
+// assertDefaults checks that everything is as in a new bucket; versioning can only be suspended.
 func assertDefaults(t *testing.T, api *s3.Client, name *string) {
 	t.Helper()
 	ctx := t.Context()
@@ -282,7 +283,7 @@ func TestForeignSecretIsNotTaken(t *testing.T) {
 	ready(t, c, b)
 }
 
-// What docs/kinds/s3bucket.md says of calls.
+// The number of calls matches docs/kinds/s3bucket.md.
 func TestCallsWithFeaturesAreAsDocumented(t *testing.T) {
 	calm(t)
 	c := withOperator(t)

@@ -19,20 +19,21 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// identityOf returns the identity that buckets of the namespace have.
+// identityOf returns the identity that the namespace's buckets have.
 func identityOf(t *testing.T, c client.Client, ns string) cloud.Identity {
 	t.Helper()
 	return cloud.Identity{Cluster: uidOf(t, c, metav1.NamespaceSystem), Kind: "S3Bucket", NamespaceUID: uidOf(t, c, ns)}
 }
 
-// nameless returns a bucket whose name Portico picks.
+// nameless returns a bucket with a generated name.
 func nameless(ns, name string) *v1alpha1.S3Bucket {
 	b := bucketOf(ns, name)
 	b.Spec.BucketName = ""
 	return b
 }
 
-// madeBefore makes the bucket of b as a version did that picked names without a prefix, and returns its name.
+// madeBefore creates the bucket of b as an earlier version did, with a generated name without the prefix, and returns
+// its name.
 func madeBefore(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) string {
 	t.Helper()
 	id, earlier := identityOf(t, c, b.Namespace), b.DeepCopy()
@@ -53,8 +54,8 @@ func creations(m awsproxy.Mark) []awsproxy.Call {
 	return world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Operation == "CreateBucket" })
 }
 
-// Names that Portico picks begin with the prefix. A bucket that was made before there was one keeps its name, whether
-// its object knows it or not.
+// Generated names begin with the prefix. A bucket from before the prefix keeps its name, whether or not the name is
+// in its object.
 func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -66,7 +67,7 @@ func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	if want := identityOf(t, c, ns).GeneratedBucketName(fresh, 63); fresh.Status.BucketName != want || !strings.HasPrefix(want, cloud.BucketPrefix(uidOf(t, c, metav1.NamespaceSystem), ns)+"-"+ns+"-fresh-") {
 		t.Errorf("the bucket is %s, want %s", fresh.Status.BucketName, want)
 	}
-	// With the name that an earlier version picked it is looked for once.
+	// The operator looks once for a bucket with the name that an earlier version would have generated.
 	if got := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.About(identityOf(t, c, ns).GeneratedName(fresh, 63))); len(got) != 1 {
 		t.Errorf("calls %v", got)
 	}
@@ -92,7 +93,7 @@ func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	}
 }
 
-// strictly gives the role of an account no more on buckets than the policy for names that Portico picks.
+// strictly limits the role of an account to buckets with generated names, as the policy without chosen names does.
 func strictly(t *testing.T, account string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/iam/s3bucket.json")
@@ -106,8 +107,7 @@ func strictly(t *testing.T, account string) {
 	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN(account), iam.Policies{Identity: []*iam.Policy{policy}}))
 }
 
-// Without the policy for chosen names all is as it should be for those that Portico picks, and others are told what to
-// do.
+// Without the policy for chosen names, buckets with generated names work, and others report what to do.
 func TestAChosenNameThatIsNotAllowedIsExplained(t *testing.T) {
 	c := withOperator(t)
 	const home = "240000000093"

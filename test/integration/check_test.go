@@ -32,7 +32,7 @@ func says(t *testing.T, text string, parts ...string) {
 	t.Errorf("no line has %q:\n%s", parts, text)
 }
 
-// From an empty cluster to one that lacks nothing, by portico check alone.
+// portico check alone makes an empty cluster complete.
 func TestCheckInstallsWhatAClusterLacks(t *testing.T) {
 	bare, err := stack.Start(t.Context(), stack.Options{Root: "../..", Parts: stack.ControlPlane, Bare: true, Progress: os.Stderr})
 	if err != nil {
@@ -81,7 +81,7 @@ func bareClient(t *testing.T, s *stack.Stack) client.Client {
 	return c
 }
 
-// An admin lets the operator read Secrets in the namespaces of teams only.
+// An administrator limits the operator to reading Secrets in the namespaces of teams.
 func assertOptionalBindingStaysAway(t *testing.T, bare *stack.Stack, portico *terminal, at []string) {
 	t.Helper()
 	c := bareClient(t, bare)
@@ -92,7 +92,7 @@ func assertOptionalBindingStaysAway(t *testing.T, bare *stack.Stack, portico *te
 	says(t, said, "Everything that Portico installs is up to date")
 }
 
-// A field and a version of a newer Portico: fix must not take away what is in use.
+// A field and a version of a newer Portico: fix must not remove what is in use.
 func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at []string) {
 	t.Helper()
 	c := bareClient(t, bare)
@@ -139,7 +139,7 @@ func TestCheckTellsWhatSomebodyTookAway(t *testing.T) {
 	broken(t, c, role, func() {
 		role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == "autoscaling" })
 	})
-	await(t, "every loss to be told", func() (bool, string) { // the API server learns of roles in a moment
+	await(t, "every loss to be told", func() (bool, string) { // the API server sees changed roles after a moment
 		out, _ := portico.command(at...).Output()
 		return containsAll(string(out), []string{
 			"poolgateways.portico.dev lacks .status.attached", "portico-ingress-hostnames has another spec.validationActions",
@@ -163,7 +163,7 @@ func TestCheckTellsWhatSomebodyTookAway(t *testing.T) {
 	}
 }
 
-// Who is no admin of the cluster is told what could not be looked at, and nothing that is not so.
+// A user who is not an administrator of the cluster sees what could not be checked, and no false findings.
 func TestCheckByWhoMayNotLook(t *testing.T) {
 	admin(t)
 	kubeconfig, err := world.ServiceAccountKubeconfig(t.Context(), stack.Namespace, "portico-impersonator")

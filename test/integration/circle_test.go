@@ -12,14 +12,14 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// deadLetters returns a queue whose messages that nobody can handle go to another of its namespace.
+// deadLetters returns a queue whose undeliverable messages go to another queue of its namespace.
 func deadLetters(ns, name, to string) *v1alpha1.SQSQueue {
 	q := queueOf(ns, name)
 	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: to}, MaxReceiveCount: 3}
 	return q
 }
 
-// Queues that wait for each other say so, and can be deleted: each by itself, and without an end that never comes.
+// Queues that wait for each other report it, and can be deleted individually, without waiting forever.
 func TestQueuesInACircleAreToldAndCanBeDeleted(t *testing.T) {
 	c := withOperator(t)
 	for _, size := range []int{1, 2, 3} {
@@ -50,7 +50,7 @@ func TestQueuesInACircleAreToldAndCanBeDeleted(t *testing.T) {
 	}
 }
 
-// A circle that is opened is one no more: who is used by another queue is kept again, and what waited goes on.
+// When a cycle is broken, queues that are used by another are protected again, and what waited continues.
 func TestACircleThatIsOpened(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -73,8 +73,8 @@ func TestACircleThatIsOpened(t *testing.T) {
 	gone(t, c, other)
 }
 
-// Of all references of all kinds, only those of queues can lead back to where they began: another kind that can needs
-// scenes of its own here.
+// Of all references of all kinds, only those of queues can form a cycle: another kind that can needs tests of its own
+// here.
 func TestOnlyQueuesCanNameEachOtherInACircle(t *testing.T) {
 	names := map[string][]string{}
 	for _, r := range references(t) {

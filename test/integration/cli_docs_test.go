@@ -19,7 +19,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestEverythingInTheCommandLinesPageRuns types what docs/cli.md prints, in its order, and compares what comes.
+// TestEverythingInTheCommandLinesPageRuns runs the commands that docs/cli.md prints, in order, and compares the
+// output.
 func TestEverythingInTheCommandLinesPageRuns(t *testing.T) {
 	r := newReader(t)
 	page := docs.Open(t, "../..", "docs/cli.md", "portico", append(otherwise,
@@ -31,7 +32,7 @@ func TestEverythingInTheCommandLinesPageRuns(t *testing.T) {
 	}
 }
 
-// reader is somebody who types what a page says, in a folder with the files that it speaks of.
+// reader runs the commands of a page, in a folder with the files that it mentions.
 type reader struct {
 	t *testing.T
 	*terminal
@@ -71,7 +72,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// forgetCI deletes the ServiceAccount and its role that the page makes the reader create, once the test ends.
+// forgetCI deletes, at the end of the test, the ServiceAccount and its role that the page creates.
 func forgetCI(t *testing.T) {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)
@@ -102,7 +103,7 @@ const (
 	isName = "it is the name of a command here"
 )
 
-// otherwise is how those are typed that need a person, never end, or are the name of a command only.
+// otherwise has the replacements of commands that need a person, never end, or are only the name of a command.
 var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "add-member", "remove-member"), []docs.Otherwise{
 	{Command: "portico request", Type: "portico request --help", Why: person},
 	{Command: "portico rollback shop", Type: "portico rollback shop || [ $? = 1 ]", Why: "it has no earlier version; TestRollingBackAWebApp returns to one"},
@@ -127,7 +128,7 @@ var otherwise = append(teamCommands("list", "create", "suspend", "resume", "dele
 	{Part: "go build", Type: "go build -C $repository", Why: "the folder is another one"},
 }...)
 
-// teamCommands returns the commands of portico team, which the page names and does not call.
+// teamCommands returns the commands of portico team that the page names without an example.
 func teamCommands(verbs ...string) (all []docs.Otherwise) {
 	for _, verb := range verbs {
 		all = append(all, docs.Otherwise{Command: "portico team " + verb, Type: "portico team " + verb + " --help", Why: isName})
@@ -135,7 +136,7 @@ func teamCommands(verbs ...string) (all []docs.Otherwise) {
 	return all
 }
 
-// shell returns a shell in which the reader types.
+// shell returns a shell for the reader's commands.
 func (r *reader) shell() *docs.Shell {
 	r.t.Helper()
 	repository, err := filepath.Abs("../..")

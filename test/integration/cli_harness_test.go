@@ -20,10 +20,10 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// buildCLI and buildOperator make the binaries that people run and that is deployed, each once.
+// buildCLI and buildOperator build the programs that people run and that is deployed, each once.
 var buildCLI, buildOperator = built("portico"), built("operator")
 
-// built returns a function that makes a binary of cmd as make does, so that most of it is there, and returns its path.
+// built returns a function that builds a program of cmd as make does, to reuse its cache, and returns its path.
 func built(name string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		dir, err := os.MkdirTemp("", "portico-"+name+"-")
@@ -40,7 +40,7 @@ func built(name string) func() (string, error) {
 	})
 }
 
-// terminal is where somebody uses the command line, with a folder and variables of their own.
+// terminal is an environment for the command line, with its own folder and variables.
 type terminal struct {
 	t      *testing.T
 	binary string
@@ -77,10 +77,10 @@ func (c *terminal) run(code int, args ...string) (out, err string) {
 	return stdout.String(), stderr.String()
 }
 
-// tokenLike is what must never be seen.
+// tokenLike matches tokens, which must not be shown.
 var tokenLike = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{10,}`)
 
-// login signs a sample user in by the device flow, as with a browser on another machine.
+// login signs in a sample user with the device flow, as with a browser on another machine.
 func (c *terminal) login(server, user string) (said string) {
 	c.t.Helper()
 	cmd := c.command("login", server, "--device")
@@ -116,7 +116,7 @@ func (c *terminal) login(server, user string) (said string) {
 	return all.String()
 }
 
-// confirmDevice does what somebody does in a browser: it sends the code, then name and password.
+// confirmDevice does what a user does in a browser: it sends the code, then name and password.
 func confirmDevice(t *testing.T, page, user string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

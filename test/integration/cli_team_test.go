@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestATeamIsMadeAndKeptByTheCommandLine: by an admin, and by an owner as far as owners may, through the REST API of a
-// real portal.
+// TestATeamIsMadeAndKeptByTheCommandLine manages a team as an administrator, and as an owner within an owner's
+// permissions, through the REST API of a real portal.
 func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 	c := withOperator(t)
 	p := startPortal(t, "", sessionKeys(t))
@@ -81,7 +81,7 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 	platform.run(5, "team", "get", name)
 }
 
-// may runs the command until it is let through, and returns what it prints.
+// may runs the command until it is allowed, and returns its output.
 func (c *terminal) may(t *testing.T, what string, args ...string) string {
 	t.Helper()
 	var out string

@@ -102,7 +102,7 @@ func (c *terminal) sessions() string {
 	return string(b)
 }
 
-// ended makes the login's token look as if its time were over, and spoils it. It returns the spoilt one.
+// ended makes the login's token look expired, and invalidates it. It returns the invalid one.
 func (c *terminal) ended() string {
 	c.t.Helper()
 	const spoilt = "eyJspoilt"
@@ -130,7 +130,7 @@ func (c *terminal) change(name string) {
 			c.t.Errorf("apply says %s, want %s", out, want)
 		}
 	}
-	for _, tag := range []string{"a", "b", "c"} { // one after the other, faster than the portal's cache and the operator are
+	for _, tag := range []string{"a", "b", "c"} { // one after the other, faster than the portal's cache and the operator
 		write("  tags: {team: " + tag + "}\n")
 		c.run(0, "apply", "-f", path, "-n", "payments")
 		c.run(0, "wait", "bucket", name, "-n", "payments", "--timeout", "2m")

@@ -27,7 +27,7 @@ func bucketAt(s *trial, name string) external.Object {
 
 func bucketName(o external.Object) *string { return &o.(*v1alpha1.S3Bucket).Spec.BucketName }
 
-// bucketSettings are those of an S3Bucket.
+// bucketSettings are the settings of an S3Bucket.
 var bucketSettings = []setting{
 	{
 		name: "tags", set: `{"tags":{"team":"payments"}}`, change: `{"tags":{"team":"search"}}`,
@@ -97,7 +97,7 @@ var bucketSettings = []setting{
 	},
 }
 
-// value returns what was read, or why it was not.
+// value returns the value that was read, or the error.
 func value(err error, read func() string) string {
 	if err != nil {
 		return err.Error()
@@ -147,10 +147,10 @@ func (s *trial) lists(o external.Object) string {
 	return ""
 }
 
-// oddKeys are names of objects that a client, a listing or XML stumbles over.
+// oddKeys are names of objects that are difficult for a client, a listing or XML.
 var oddKeys = []string{"plain", "a b", "ä/ü&<+>%2F", "quote\"'", "line\nfeed", unspelt, "deep/er/and/deeper", climbing, strings.Repeat("k", 200)}
 
-// deletes tries the ends of what holds something.
+// deletes tests the deletion of buckets with content.
 func (s *trial) deletes() {
 	s.Helper()
 	if s.service == "sqs" {
@@ -186,8 +186,8 @@ func (s *trial) deletes() {
 	s.orphans()
 }
 
-// empties waits until the bucket is gone. A key that the server does not spell in its listings is told, and removed by
-// who knows it.
+// empties waits until the bucket is deleted. A key that the server does not encode in its listings is reported, and
+// the test removes it by name.
 func (s *trial) empties(b *v1alpha1.S3Bucket) {
 	s.Helper()
 	await(s.T, "the bucket to go or to be kept", func() (bool, string) {
@@ -211,11 +211,11 @@ func (s *trial) empties(b *v1alpha1.S3Bucket) {
 }
 
 const (
-	unspelt  = "ctrl\x01x" // XML cannot carry it
+	unspelt  = "ctrl\x01x" // XML cannot represent it
 	climbing = "dots/../x"
 )
 
-// keysLeft returns how much is left in a bucket.
+// keysLeft returns how many keys are left in a bucket.
 func (s *trial) keysLeft(b *v1alpha1.S3Bucket) int {
 	s.Helper()
 	out, err := s.s3().ListObjectVersions(s.Context(), &s3.ListObjectVersionsInput{Bucket: bucketName(b)})
@@ -228,7 +228,7 @@ func (s *trial) keysLeft(b *v1alpha1.S3Bucket) int {
 	return len(out.Versions) + len(out.DeleteMarkers)
 }
 
-// fill puts objects under odd keys, twice each, and returns how many the server took.
+// fill puts objects under odd keys, twice each, and returns how many the server accepted.
 func (s *trial) fill(bucket string, keys []string) (stored int) {
 	s.Helper()
 	for _, key := range keys {
@@ -243,7 +243,7 @@ func (s *trial) fill(bucket string, keys []string) (stored int) {
 	return stored / 2
 }
 
-// orphans lets go of a bucket, which keeps nothing of ours.
+// orphans releases a bucket, which then has none of Portico's marks.
 func (s *trial) orphans() {
 	s.Helper()
 	b := bucketAt(s, "orphan").(*v1alpha1.S3Bucket)

@@ -34,7 +34,7 @@ func attributeRow(name, attribute, set, change, other string) setting {
 	}
 }
 
-// queueSettings are those of an SQSQueue.
+// queueSettings are the settings of an SQSQueue.
 var queueSettings = []setting{
 	{
 		name: "tags", set: `{"tags":{"team":"payments"}}`, change: `{"tags":{"team":"search"}}`,
@@ -74,7 +74,7 @@ var queueSettings = []setting{
 		`{"fifoThroughputLimit":"perQueue"}`, "perMessageGroupId"),
 }
 
-// attribute returns what the server shows of one.
+// attribute returns the server's value of an attribute.
 func (s *trial) attribute(o external.Object, name string) string {
 	out, err := s.sqs().GetQueueAttributes(s.Context(), &sqs.GetQueueAttributesInput{QueueUrl: queueURL(o), AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
 	return value(err, func() string { return out.Attributes[name] })
@@ -94,7 +94,7 @@ func (s *trial) listsQueue(q *v1alpha1.SQSQueue) string {
 	return ""
 }
 
-// deadLetters makes the queue that others name.
+// deadLetters creates the queue that others name.
 func (s *trial) deadLetters() {
 	s.Helper()
 	dead := queueAt(s, "dead")

@@ -29,18 +29,18 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// awsLike is a server that speaks the protocol of a service of AWS, and has no STS.
+// awsLike is a server with the protocol of an AWS service, and without STS.
 type awsLike struct {
-	name    string // as docs/endpoints.md has it
-	env     string // names the program, or the folder of it
+	name    string // as in docs/endpoints.md
+	env     string // the variable with the path of the program, or of its folder
 	service string // s3 or sqs
-	// start starts it at an address of loopback, with these keys.
+	// start starts it at a loopback address, with these keys.
 	start func(t *testing.T, program, address, id, secret string) process.Spec
-	// forgets are keys of which it has versions that it does not list.
+	// forgets are keys whose versions it stores but does not list.
 	forgets []string
 }
 
-// servers that people run in place of AWS.
+// servers are the servers that people run instead of AWS.
 var servers = []awsLike{
 	{"versitygw", "VERSITYGW", "s3", func(t *testing.T, program, address, id, secret string) process.Spec {
 		t.Helper()
@@ -72,21 +72,21 @@ aws { region = %[3]s, accountId = "%[4]s" }
 	}, nil},
 }
 
-// statedAccount is the account that providers state: these servers vouch for none.
+// statedAccount is the account in the providers' spec: these servers report none.
 const statedAccount = "000000000000"
 
-// trial is a server that runs, and a provider of it.
+// trial is a running server, and a provider for it.
 type trial struct {
 	*testing.T
 	client.Client
 	awsLike
 	front    *front
-	config   aws.Config // past the front
+	config   aws.Config // bypasses the front
 	provider *v1alpha1.AWSProvider
 	ns       string
 }
 
-// run starts the server, with an operator that may call it through a front.
+// run starts the server, with an operator that calls it through a front.
 func (s awsLike) run(t *testing.T) *trial {
 	t.Helper()
 	program := os.Getenv(s.env)
@@ -126,7 +126,7 @@ func answers(ctx context.Context, address string) error {
 	return resp.Body.Close()
 }
 
-// account makes the provider: first as if the server had STS, and then without the account that has to be stated.
+// account creates the provider: first as if the server had STS, and then with the account in the spec.
 func (s *trial) account(id, secret string) *v1alpha1.AWSProvider {
 	s.Helper()
 	name := fmt.Sprintf("server-%d", counter.Add(1))
@@ -165,7 +165,7 @@ func (s *trial) s3() *s3.Client {
 
 func (s *trial) sqs() *sqs.Client { return sqs.NewFromConfig(s.config) }
 
-// front passes on what the operator calls, and keeps a list of it.
+// front passes on the operator's calls, and records them.
 type front struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -189,7 +189,7 @@ func newFront(t *testing.T, to string) *front {
 		Transport: &http.Transport{DisableCompression: true},
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(upstream)
-			r.Out.Host = r.In.Host // it is signed
+			r.Out.Host = r.In.Host // it is part of the signature
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			if !errors.Is(err, context.Canceled) {
@@ -217,7 +217,7 @@ func (f *front) note(r *http.Request) {
 	f.all = append(f.all, one)
 }
 
-// since returns what was called after the first n, and the writes among it.
+// since returns the calls after the first n, and the writes among them.
 func (f *front) since(n int) (all, writes []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,11 +21,11 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// setting is something that can be declared of a resource, and a row of the table in docs/endpoints.md.
+// setting is a setting of a resource, and a row of the table in docs/endpoints.md.
 type setting struct {
 	name        string
 	set, change string // JSON of the spec
-	// has tells what the server has of it; spoil changes that behind our back.
+	// has returns the server's value of it; spoil changes that behind the operator's back.
 	has   func(*trial, external.Object) string
 	spoil func(*trial, external.Object) error
 }
@@ -33,13 +33,13 @@ type setting struct {
 // The cells of the table.
 const (
 	carried    = "yes"
-	stays      = "yes, and stays" // it cannot be taken back
-	atCreation = "at creation"    // it is never changed afterwards
+	stays      = "yes, and stays" // it cannot be undone
+	atCreation = "at creation"    // it does not change afterwards
 	refused    = "no"
 )
 
-// TestServersThatAreNotAWS keeps buckets and queues on servers that people run in place of AWS, and holds
-// docs/endpoints.md to what comes of it: make test-compat.
+// TestServersThatAreNotAWS manages buckets and queues on servers that people run instead of AWS, and compares the
+// results with docs/endpoints.md: make test-compat.
 func TestServersThatAreNotAWS(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestServersThatAreNotAWS(t *testing.T) {
 	}
 }
 
-// try leads one resource with the setting through its life.
+// try creates, changes and deletes one resource with the setting.
 func (s *trial) try(row setting, o external.Object) string {
 	s.Helper()
 	began := s.front.count()
@@ -100,7 +100,7 @@ func (s *trial) try(row setting, o external.Object) string {
 	return outcome
 }
 
-// keeps changes a setting that the server carries, by the spec and behind our back.
+// keeps changes a setting that the server supports, in the spec and behind the operator's back.
 func (s *trial) keeps(row setting, o external.Object) string {
 	s.Helper()
 	before := row.has(s, o)
@@ -132,7 +132,7 @@ func (s *trial) keeps(row setting, o external.Object) string {
 	return carried
 }
 
-// outcome waits until the object is in sync or needs somebody.
+// outcome waits until the object is in sync or needs a person's action.
 func (s *trial) outcome(o external.Object) (got, told string) {
 	s.Helper()
 	await(s.T, o.GetName()+" to come to an end", func() (bool, string) {
@@ -171,7 +171,7 @@ func (s *trial) clear(row setting, told string) {
 	}
 }
 
-// atRest waits until nothing is called any more, and returns how much was. A loop never comes to rest.
+// atRest waits until no more calls come, and returns their number. A loop never comes to rest.
 func (s *trial) atRest() int {
 	s.Helper()
 	seen, since := -1, time.Now()
@@ -185,7 +185,7 @@ func (s *trial) atRest() int {
 	return seen
 }
 
-// goes deletes the object, and waits until it and its resource are gone.
+// goes deletes the object, and waits until it and its resource are deleted.
 func (s *trial) goes(o external.Object) {
 	s.Helper()
 	gone(s.T, s.Client, o.DeepCopyObject().(client.Object))
@@ -209,10 +209,10 @@ func (s *trial) patch(o external.Object, spec string) {
 	}
 }
 
-// fixed are fields of a spec that cannot be taken back.
+// fixed are fields of a spec that cannot be removed.
 var fixed = []string{"fifoQueue"}
 
-// withdrawn returns what takes back the fields of these specs.
+// withdrawn returns JSON that removes the fields of these specs.
 func withdrawn(specs ...string) string {
 	none := map[string]any{}
 	for _, spec := range specs {
@@ -227,7 +227,7 @@ func withdrawn(specs ...string) string {
 	return external.JSON(none)
 }
 
-// compare holds the table of the docs to what was found.
+// compare compares the table of the documentation with the results.
 func (s *trial) compare(found map[string]string) {
 	s.Helper()
 	page, err := os.ReadFile("../../docs/endpoints.md")

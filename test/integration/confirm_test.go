@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// madeIn creates obj in a namespace whose label says this of confirmations, with the status of one that has something
-// in AWS.
+// madeIn creates obj in a namespace whose label has this value for confirmations, with the status of an object with a
+// resource in AWS.
 func madeIn(t *testing.T, c client.Client, label string, obj engine.Object) {
 	t.Helper()
 	ns := team(t, c)
@@ -45,8 +45,8 @@ func hostnameFor(env v1alpha1.Environment) engine.Object {
 	}}
 }
 
-// Where data, a hostname of production or something protected would go, a deletion needs the name; elsewhere it needs
-// none.
+// Where a deletion would remove data, a production hostname or something protected, it needs the name; elsewhere it
+// does not.
 func TestADeletionIsConfirmedWhereItCostsSomething(t *testing.T) {
 	c := admin(t)
 	bucket := func(change func(*v1alpha1.S3Bucket)) engine.Object {
@@ -55,7 +55,7 @@ func TestADeletionIsConfirmedWhereItCostsSomething(t *testing.T) {
 	for name, row := range map[string]struct {
 		label string
 		obj   engine.Object
-		says  string // empty: nothing is asked
+		says  string // empty: no confirmation is needed
 	}{
 		"a queue":                             {"", queueOf(unique("confirm"), "jobs"), ""},
 		"a bucket that stays":                 {"", bucket(func(b *v1alpha1.S3Bucket) { b.Spec.DeletionPolicy = v1alpha1.DeletionRetain }), ""},
@@ -85,7 +85,8 @@ func TestADeletionIsConfirmedWhereItCostsSomething(t *testing.T) {
 	}
 }
 
-// confirmedFor checks for what reason the deletion of obj is refused, and that the name, and only the name, is enough.
+// confirmedFor checks the reason why the deletion of obj is refused, and that the name, and only the name, is
+// sufficient.
 func confirmedFor(t *testing.T, c client.Client, obj engine.Object, says string) {
 	t.Helper()
 	await(t, "the label of the namespace to be known", func() (bool, string) {
@@ -111,8 +112,8 @@ func confirmedFor(t *testing.T, c client.Client, obj engine.Object, says string)
 	}
 }
 
-// A confirmation is for the object as it stood: not in advance, and not for another spec. Who edits it and confirms at
-// once may.
+// A confirmation applies to the current object: not in advance, and not for another spec. Editing it and confirming
+// in one request is allowed.
 func TestAConfirmationDoesNotLinger(t *testing.T) {
 	c := admin(t)
 	b := bucketOf(unique("confirm"), "docs")
@@ -145,7 +146,7 @@ func TestAConfirmationDoesNotLinger(t *testing.T) {
 	}
 }
 
-// With the operator's token, requests are made only as they are made again, and Secrets change hands only with their
+// With the operator's token, requests can only be recreated unchanged, and Secrets change their owner only with their
 // data.
 func TestAStolenOperatorKeepsNothingElse(t *testing.T) {
 	c := admin(t)
@@ -154,7 +155,7 @@ func TestAStolenOperatorKeepsNothingElse(t *testing.T) {
 	again.Annotations = map[string]string{v1alpha1.AnnotationKeptFrom: "x", v1alpha1.AnnotationRequestedBy: "oidc:jane"}
 	app := changed(appOf(ns, "again"), func(a *v1alpha1.WebApp) { a.Annotations = again.Annotations })
 	owned, let := markedSecret(ns), markedSecret(ns)
-	docs := bucketOf(ns, "docs") // it must be there, or the garbage collector takes the Secret
+	docs := bucketOf(ns, "docs") // it must exist, or the garbage collector deletes the Secret
 	create(t, c, docs)
 	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(docs, v1alpha1.GroupVersion.WithKind(v1alpha1.KindS3Bucket))}
 	let.Name, let.OwnerReferences, let.Annotations = "let-s3bucket-binding", nil, map[string]string{v1alpha1.AnnotationKeptFor: "x"}

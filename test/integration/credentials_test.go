@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// Resources of a provider with assumeRoleARN live in the role's account, and each namespace has a session of its own.
+// Resources of a provider with assumeRoleARN are in the role's account, and each namespace has a session of its own.
 func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -49,7 +49,8 @@ func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
 	}
 }
 
-// The token goes to AWS's STS, whatever the provider's endpoint; where that is, the operator's environment may say.
+// The token goes to AWS's STS, regardless of the provider's endpoint; the operator's environment can set the endpoint
+// of STS.
 func TestWebIdentity(t *testing.T) {
 	calm(t)
 	c := admin(t)

@@ -20,12 +20,12 @@ import (
 
 var errCut = errors.New("the operator was cut off here")
 
-// cut stops the operator around one of its writes, to AWS or to Kubernetes, counted together.
+// cut stops the operator at one of its writes, to AWS or to Kubernetes, counted together.
 type cut struct {
 	at    int64 // the number of the write, from 1; 0 never cuts and only counts
 	phase awsproxy.Phase
 	seen  atomic.Int64
-	dead  chan struct{} // closed at the cut: nothing more gets through
+	dead  chan struct{} // closed at the cut: no call gets through after that
 	once  sync.Once
 }
 
@@ -33,7 +33,7 @@ func newCut(at int64, phase awsproxy.Phase) *cut {
 	return &cut{at: at, phase: phase, dead: make(chan struct{})}
 }
 
-// around runs do, and cuts before or after it if it counts and is the one.
+// around runs do, and cuts before or after it if it counts and is the chosen write.
 func (c *cut) around(counts bool, do func() error) error {
 	select {
 	case <-c.dead:
@@ -76,7 +76,7 @@ func (c *cut) aws(_ context.Context, call awsproxy.Call, phase awsproxy.Phase) e
 	return nil
 }
 
-// about reports whether a write is counted. Those on providers are not: they may come at any time.
+// about reports whether a write is counted. Writes of providers are not: they can come at any time.
 func about(obj client.Object) bool {
 	_, provider := obj.(*v1alpha1.AWSProvider)
 	return !provider
@@ -110,13 +110,14 @@ func (c *cut) kube(cfg *rest.Config, o client.Options) (client.Client, error) {
 	}), nil
 }
 
-// live runs an operator under the cut until it dies, or until done says that the work is complete.
+// live runs an operator with the cut until it dies, or until done reports that the work is complete.
 func (c *cut) live(t *testing.T, done func() bool) {
 	t.Helper()
 	c.liveAlone(t, nil, done)
 }
 
-// liveAlone runs like live an operator that sees no other object of this kind, so that it completes the work of none.
+// liveAlone runs, like live, an operator that sees no other object of this kind, so that it does not complete the
+// work of others.
 func (c *cut) liveAlone(t *testing.T, only client.Object, done func() bool) {
 	t.Helper()
 	world.Proxy.OnCall(c.aws)
@@ -133,7 +134,7 @@ func (c *cut) liveAlone(t *testing.T, only client.Object, done func() bool) {
 	})
 }
 
-// died reports whether the cut came. Only the last write may be followed by the end before the cut is seen.
+// died reports whether the cut happened. Only after the last write can the work be complete before the cut is seen.
 func (c *cut) died() bool {
 	select {
 	case <-c.dead:

@@ -19,7 +19,7 @@ import (
 // mostMemory is a quarter of the operator's limit in the chart, in kB.
 const mostMemory = 256 << 10
 
-// peak returns how much memory a process has had at the most, in kB.
+// peak returns the peak memory of a process, in kB.
 func peak(t *testing.T, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -34,14 +34,14 @@ func peak(t *testing.T, pid int) int {
 	return kB
 }
 
-// fillings are what users with the access Read, and what others, may fill a database with.
+// fillings are the statements with which users with the access Read, and others, can fill a database.
 var fillings = map[string][]string{
 	"postgres": {`DO $$ BEGIN SET ROLE NONE; EXECUTE format('ALTER ROLE %I SET search_path = %L', session_user, repeat('a', 100000000)); END $$`},
 	"mariadb":  nil,
 }
 
-// A user of a database who fills what the operator reads there takes nothing from other teams: the operator, a process
-// of its own, keeps far below its limit, and goes on with that user, too.
+// A database user who fills what the operator reads there does not affect other teams: the operator, in its own
+// process, stays far below its memory limit, and continues to manage that user, too.
 func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
 	fleet, err := realdb.StartFleet(t.Context())
 	if err != nil {
@@ -82,14 +82,14 @@ func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
 			ready(t, c, u)
 		}
 		edit(t, c, writer, func(w *v1alpha1.DatabaseUser) { w.Spec.Access = v1alpha1.AccessRead })
-		reasonWithin(t, c, writer, v1alpha1.ReasonInSync, 5*patience) // 2,000 views change hands
+		reasonWithin(t, c, writer, v1alpha1.ReasonInSync, 5*patience) // 2,000 views change their owner
 		for _, one := range []*v1alpha1.DatabaseUser{u, writer} {
 			if err := c.Delete(t.Context(), one); err != nil {
 				t.Fatal(err)
 			}
 		}
 		awaitGone(t, c, u)
-		if engine == "mariadb" { // what runs as it keeps it
+		if engine == "mariadb" { // the statements that run while the operator manages the user
 			reason(t, c, writer, v1alpha1.ReasonUserInUse)
 			edit(t, c, writer, func(w *v1alpha1.DatabaseUser) { w.Spec.DeletionPolicy = v1alpha1.DeletionRetain })
 		}

@@ -20,8 +20,8 @@ import (
 	realdb "github.com/portico-platform/portico/test/databases"
 )
 
-// withDatabases has simulated databases answer at real servers, and returns an admin's client with an operator that
-// trusts them.
+// withDatabases connects simulated databases to real servers, and returns an administrator's client with an operator
+// that trusts them.
 func withDatabases(t *testing.T) (client.Client, *realdb.Fleet, dbserver.Dialer) {
 	t.Helper()
 	fleet, dialer := realDatabases(t)
@@ -30,7 +30,7 @@ func withDatabases(t *testing.T) (client.Client, *realdb.Fleet, dbserver.Dialer)
 	return c, fleet, dialer
 }
 
-// realDatabases has simulated databases answer at real servers, and returns how an operator reaches them.
+// realDatabases connects simulated databases to real servers, and returns how an operator reaches them.
 func realDatabases(t *testing.T) (*realdb.Fleet, dbserver.Dialer) {
 	t.Helper()
 	fleet, err := realdb.StartFleet(t.Context())
@@ -47,7 +47,7 @@ func databaseUserOf(i *v1alpha1.RDSInstance, name string) *v1alpha1.DatabaseUser
 	return &v1alpha1.DatabaseUser{ObjectMeta: meta1(i.Namespace, name), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: i.Name}}}
 }
 
-// connections returns an application's connections, by what its binding Secret says.
+// connections returns an application's connections, according to its binding Secret.
 func connections(t *testing.T, dialer dbserver.Dialer, b map[string]string) *sql.DB {
 	t.Helper()
 	port, err := strconv.Atoi(b["port"])
@@ -66,8 +66,8 @@ func connections(t *testing.T, dialer dbserver.Dialer, b map[string]string) *sql
 	return db
 }
 
-// An application signs in with its binding Secret, keeps its tables and connections over a rotation, and signs in no
-// more when its user is gone.
+// An application signs in with its binding Secret, keeps its tables and connections over a rotation, and cannot sign
+// in after its user is deleted.
 func TestAnApplicationHasADatabaseUser(t *testing.T) {
 	c, fleet, dialer := withDatabases(t)
 	for _, engine := range []string{"postgres", "mariadb"} {
@@ -141,7 +141,7 @@ func checkBinding(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, u *v1a
 	}
 }
 
-// rotated asks for a new password and returns what is published then.
+// rotated requests a new password and returns the published Secret.
 func rotated(t *testing.T, c client.Client, u *v1alpha1.DatabaseUser, before map[string]string) map[string]string {
 	t.Helper()
 	annotate(t, c, u, v1alpha1.AnnotationRotatePassword, fmt.Sprint(time.Now().UnixNano()))
@@ -154,7 +154,7 @@ func rotated(t *testing.T, c client.Client, u *v1alpha1.DatabaseUser, before map
 	return after
 }
 
-// toldNowhere looks for passwords in what everybody in the namespace can read.
+// toldNowhere searches for passwords in what everybody in the namespace can read.
 func toldNowhere(t *testing.T, c client.Client, u *v1alpha1.DatabaseUser, all ...map[string]string) {
 	t.Helper()
 	told := fmt.Sprintf("%+v %q", u, eventsOf(t, c, u))
@@ -165,7 +165,7 @@ func toldNowhere(t *testing.T, c client.Client, u *v1alpha1.DatabaseUser, all ..
 	}
 }
 
-// A database that does not answer holds a deletion up, and says how to go without; one that is gone does not.
+// A database that does not answer blocks a deletion, and the message says how to skip it; a deleted one does not.
 func TestADatabaseUserGoesWithoutItsDatabase(t *testing.T) {
 	c, fleet, _ := withDatabases(t)
 	i := databaseOf(team(t, c), "shop", func(s *v1alpha1.RDSInstanceSpec) { s.DBName, s.SkipFinalSnapshot = "shop_gone", true })
@@ -186,6 +186,6 @@ func TestADatabaseUserGoesWithoutItsDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	reason(t, c, kept, v1alpha1.ReasonNoNetworkPath)
-	release(t.Context(), t, c, i) // the RDSInstance is gone, without waiting for AWS
+	release(t.Context(), t, c, i) // the RDSInstance is deleted, without waiting for AWS
 	awaitGone(t, c, kept)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// The command that the list prints gets a database back as it is, but for the size, which the person chooses; and
-// people see what is left of the kinds that they can list.
+// The command in the list restores a database unchanged, except for the size, which the person chooses; people see
+// what is left of the kinds that they can list.
 func TestThePrintedCommandGetsADatabaseBack(t *testing.T) {
 	o := startInspected(t)
 	p := startPortal(t, "", sessionKeys(t))

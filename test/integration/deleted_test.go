@@ -17,8 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// deletedIn asks an operator what AWS has of the deleted objects of a namespace, until done says that it is what is
-// waited for.
+// deletedIn asks an operator what AWS has of the deleted objects of a namespace, until done accepts the result.
 func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.DeletedList) bool) (got operatorapi.DeletedList) {
 	t.Helper()
 	token := accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience)
@@ -33,8 +32,8 @@ func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.Del
 	return got
 }
 
-// What people kept, and the final snapshot of a database, are listed with what brings them back, by the permissions of
-// docs/iam. What another team kept is not among them.
+// Retained resources, and the final snapshot of a database, are listed with a request that restores them, with the
+// permissions of docs/iam. Another team's are not in the list.
 func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	o := startInspected(t)
 	ns, neighbour := team(t, o), team(t, o)
@@ -78,7 +77,7 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 		if d.Snapshot {
 			line += " snapshot"
 		}
-		delete(d.Fields, "imageID") // these two are what the simulator has
+		delete(d.Fields, "imageID") // the simulator always has these two
 		delete(d.Fields, "subnetID")
 		for _, field := range slices.Sorted(maps.Keys(d.Fields)) {
 			line += " " + field
@@ -92,8 +91,8 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 		t.Errorf("%q, want %q; problems %v", lines, want, got.Problems)
 	}
 
-	// The same request takes a kept one back, which is no longer in the list; and a namesake of the deleted database is
-	// told of.
+	// The same request adopts a retained resource, which leaves the list; and an existing object with the deleted
+	// database's name is reported.
 	again := kept(bucketOf(ns, "named"))
 	create(t, o, again)
 	ready(t, o, again)
@@ -110,7 +109,7 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	}
 }
 
-// An account that does not answer is named beside what others have.
+// An account that does not answer is reported next to the others' results.
 func TestAnAccountThatTellsNothingOfDeletedResourcesIsNamed(t *testing.T) {
 	o := startInspected(t)
 	ns := team(t, o)

@@ -60,7 +60,8 @@ func TestForceDestroyEmptiesVersionsAndMarkersInBatches(t *testing.T) {
 	}
 }
 
-// Keys may hold what XML cannot carry: neither can a plain listing be read, nor does DeleteObjects remove them.
+// Keys may have characters that XML cannot represent: plain listings of them cannot be parsed, and DeleteObjects does
+// not remove them.
 func TestForceDestroyRemovesKeysThatXMLCannotCarry(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "odd")
@@ -108,7 +109,7 @@ func TestOrphanedBucketLosesOurTagsOnly(t *testing.T) {
 	}
 }
 
-// lost creates a ready bucket and removes its provider, as if somebody had forced it.
+// lost creates a ready bucket and removes its provider by force.
 func lost(t *testing.T, c client.Client, accountID string, policy v1alpha1.DeletionPolicy) *v1alpha1.S3Bucket {
 	t.Helper()
 	p := account(t, c, accountID)
@@ -183,7 +184,7 @@ func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T
 	}
 }
 
-// Deleting an object that never got its bucket must leave the bucket of that name alone.
+// Deleting an object that never got its bucket leaves the bucket with that name alone.
 func TestDeletingALoserLeavesTheForeignBucket(t *testing.T) {
 	c := withOperator(t)
 	api := outside(t, "test")
@@ -205,13 +206,13 @@ func TestABucketOfAnotherAccountIsReported(t *testing.T) {
 	m := world.Proxy.Mark()
 	create(t, c, b)
 	reason(t, c, b, "NameTakenOrDenied")
-	gone(t, c, b) // it never had anything: its name alone must not hold it
+	gone(t, c, b) // it never had a resource: its name alone must not block it
 	if n := len(world.Proxy.CallsSince(m, awsproxy.About(b.Spec.BucketName), awsproxy.Writes)); n != 0 {
 		t.Errorf("%d writes", n)
 	}
 }
 
-// A namespace name given to another team inherits nothing of the first.
+// A namespace with the name of a former team's inherits nothing from it.
 func TestANamespaceOfTheSameNameInheritsNothing(t *testing.T) {
 	c := withOperator(t)
 	api := outside(t, "test")
@@ -252,7 +253,7 @@ func TestDeletedOutsideIsNotRecreatedWithoutTheOwnersWord(t *testing.T) {
 	if b.Status.Recreations != 1 {
 		t.Errorf("recreations %d, want 1", b.Status.Recreations)
 	}
-	// One word is good for one re-creation.
+	// One confirmation is valid for one re-creation.
 	if _, err := api.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &b.Spec.BucketName}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestTheShellLinesOfThePagesRun types what the pages for users print, one page after the other on the same platform,
-// as somebody does who reads on. docs/cli.md has a test of its own, and so have the pages for admins in test/stack.
+// TestTheShellLinesOfThePagesRun runs the commands of the pages for users, one page after the other on the same
+// platform, as a reader does. docs/cli.md has its own test, and the pages for administrators have theirs in
+// test/stack.
 func TestTheShellLinesOfThePagesRun(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))

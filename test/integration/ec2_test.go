@@ -27,7 +27,7 @@ func machineOf(ns, name string, change ...func(*v1alpha1.EC2InstanceSpec)) *v1al
 	return m
 }
 
-// inEC2 returns the instance as AWS has it.
+// inEC2 returns AWS's description of the instance.
 func inEC2(t *testing.T, m *v1alpha1.EC2Instance) ec2types.Instance {
 	t.Helper()
 	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{m.Status.InstanceID}})
@@ -49,7 +49,7 @@ func volumeAt(t *testing.T, m *v1alpha1.EC2Instance, device string) ec2types.Vol
 	return out.Volumes[0]
 }
 
-// look asks for a pass by annotation and waits for the machine to be in sync.
+// look requests a pass by annotation and waits until the machine is in sync.
 func look(t *testing.T, c client.Client, m *v1alpha1.EC2Instance, value string) awsproxy.Mark {
 	t.Helper()
 	mark := world.Proxy.Mark()
@@ -113,7 +113,7 @@ func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 	ns := team(t, c)
 	first := bucketOf(ns, "first")
 	create(t, c, first)
-	ready(t, c, first) // by now the operator knows the provider, and news of it wake nobody any more
+	ready(t, c, first) // the operator has checked the provider, so that triggers no more passes
 	m := machineOf(ns, "plain")
 	mark := world.Proxy.Mark()
 	createReady(t, c, m)
@@ -141,7 +141,7 @@ func TestALostLaunchMakesNoSecondMachine(t *testing.T) {
 	}
 }
 
-// The reply is lost and the spec changes before the next try: the same token, with other parameters.
+// The response is lost and the spec changes before the retry: the same token, with other parameters.
 func TestALostLaunchIsFoundAfterAnEdit(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})

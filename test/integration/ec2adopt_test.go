@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// offerMachine has somebody launch a machine by hand and offer it to m.
+// offerMachine launches a machine manually and offers it to m.
 func offerMachine(t *testing.T, m *v1alpha1.EC2Instance) (id, volume string) {
 	t.Helper()
 	out, err := outsideEC2(t).RunInstances(t.Context(), &ec2.RunInstancesInput{
@@ -39,7 +39,7 @@ func offerTo(t *testing.T, m *v1alpha1.EC2Instance, id string) {
 	}
 }
 
-// volumeOwner returns the namespace that a volume's tags name, and the rest of what is Portico's there.
+// volumeOwner returns the namespace in a volume's tags, and Portico's other tags.
 func volumeOwner(t *testing.T, m *v1alpha1.EC2Instance) (namespace string, others []string) {
 	t.Helper()
 	for _, tag := range volumeAt(t, m, "/dev/sdf").Tags {
@@ -53,7 +53,7 @@ func volumeOwner(t *testing.T, m *v1alpha1.EC2Instance) (namespace string, other
 	return namespace, others
 }
 
-// A machine is adopted, and grows its volume: the policy asks whose the volume is. It is let go with the machine.
+// An adopted machine grows its volume, whose tags the policy checks. The volume is released with the machine.
 func TestAVolumeOfAnAdoptedMachineGrows(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "inherited", func(s *v1alpha1.EC2InstanceSpec) {

@@ -80,7 +80,7 @@ func creditsOf(t *testing.T, m *v1alpha1.EC2Instance) string {
 	return aws.ToString(out.InstanceCreditSpecifications[0].CpuCredits)
 }
 
-// A burstable machine bills for more CPU than it earns only if its owner says so.
+// A burstable machine costs money for extra CPU only if its owner allows it.
 func TestABurstableMachineIsStandardUntilItsOwnerPays(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "burst")
@@ -98,7 +98,7 @@ func TestABurstableMachineIsStandardUntilItsOwnerPays(t *testing.T) {
 	}
 }
 
-// Volumes that outlive the machine are named before somebody deletes it.
+// Volumes that outlive the machine are reported before its deletion.
 func TestAMachineNamesWhatOutlivesIt(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "keeps", func(s *v1alpha1.EC2InstanceSpec) {

@@ -25,7 +25,7 @@ func bootFrom(secret *v1alpha1.SecretKeyRef, config *v1alpha1.ConfigMapKeyRef) f
 	}
 }
 
-// Every rule of the schema refuses with a sentence that helps, at the field that it is about.
+// Every rule of the schema refuses with a helpful message, at the field that it is about.
 func TestTheSchemaRefusesBadMachines(t *testing.T) {
 	c := admin(t)
 	type spec = v1alpha1.EC2InstanceSpec
@@ -125,7 +125,7 @@ func TestWhatCannotChangeOfAMachineIsRefused(t *testing.T) {
 		}
 	}
 	fixed.Status.InstanceID = "i-0123456789abcdef0"
-	loose.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // its launch is under way
+	loose.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // its launch is in progress
 	for _, m := range []*v1alpha1.EC2Instance{fixed, loose} {
 		if err := c.Status().Update(t.Context(), m); err != nil {
 			t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// A machine is launched and its object deleted before EC2 shows it. It runs and is billed: the object must not go
-// first.
+// A machine is launched and its object deleted before EC2 shows it. It runs and costs money: the object must stay
+// until it is terminated.
 func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: 1})
@@ -43,8 +43,8 @@ func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	}
 }
 
-// A machine of an earlier life is marked, and EC2 shows its former tags for minutes: none is launched beside it, and it
-// does not stay behind if its object is deleted meanwhile.
+// A former machine is tagged, and EC2 shows its former tags for minutes: no second one is launched, and it is not
+// left behind if its object is deleted meanwhile.
 func TestAMachineThatIsTakenBackIsKnownBeforeItsTagsShow(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -84,11 +84,11 @@ func TestAMachineThatIsTakenBackIsKnownBeforeItsTagsShow(t *testing.T) {
 	}
 }
 
-// EC2 takes a termination, denies that the machine exists, and lets it run: the object stays until that cannot be any
-// more.
+// EC2 accepts a termination, reports that the machine does not exist, and lets it run: the object stays until that is
+// impossible.
 func TestAMachineWhoseTerminationIsLostIsNotLeftBehind(t *testing.T) {
 	c := admin(t)
-	startOperator(t, operatorOptions{timeScale: .02}) // five minutes are six seconds
+	startOperator(t, operatorOptions{timeScale: .02}) // five minutes take six seconds
 	m := machineOf(team(t, c), "undead")
 	createReady(t, c, m)
 	id := m.Status.InstanceID
@@ -106,7 +106,7 @@ func TestAMachineWhoseTerminationIsLostIsNotLeftBehind(t *testing.T) {
 	}
 }
 
-// The advice that a refusal gives can be followed, though EC2 ties the token of the refused launch to its type.
+// The advice in a refusal works, although EC2 ties the token of the refused launch to its type.
 func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: 1})
@@ -123,8 +123,7 @@ func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
 	}
 }
 
-// A profile that was made a moment ago is waited for, at the launch and later; the machine has it as soon as EC2 knows
-// it.
+// A new profile is waited for, at the launch and later; the machine gets it as soon as EC2 knows it.
 func TestAMachineWaitsForANewInstanceProfile(t *testing.T) {
 	c := withOperator(t)
 	ns, p := team(t, c), account(t, c, "230000000078")

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// release deletes an object, whoever holds it.
+// release deletes an object regardless of its finalizers.
 func release(ctx context.Context, t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	err := dropFinalizer(ctx, c, obj)
@@ -36,8 +36,8 @@ func release(ctx context.Context, t *testing.T, c client.Client, obj client.Obje
 	}
 }
 
-// letGo takes the finalizer from a bucket of the namespace payments, as the operator does when nothing of it is left in
-// AWS: where no operator runs, it is gone as soon as it is deleted then.
+// letGo removes the finalizer from a bucket of the namespace payments, as the operator does when nothing of it is
+// left in AWS: without an operator, a deletion then finishes at once.
 func letGo(t *testing.T, name string) {
 	t.Helper()
 	if err := dropFinalizer(t.Context(), admin(t), newBucket("payments", name)); err != nil {
@@ -45,7 +45,7 @@ func letGo(t *testing.T, name string) {
 	}
 }
 
-// dropFinalizer reads obj and removes Portico's finalizer from it, as the operator: admission gives it back to
+// dropFinalizer reads obj and removes Portico's finalizer from it, as the operator: admission restores it for
 // everybody else.
 func dropFinalizer(ctx context.Context, c client.Client, obj client.Object) error {
 	operator, err := newOperator()
@@ -59,12 +59,13 @@ func dropFinalizer(ctx context.Context, c client.Client, obj client.Object) erro
 	return operator.Patch(ctx, obj, client.MergeFrom(before))
 }
 
-// newCollector returns a client that deletes as the garbage collector does, which is asked for no confirmation.
+// newCollector returns a client that deletes as the garbage collector does, which needs no confirmation.
 var newCollector = sync.OnceValues(func() (client.Client, error) {
 	return inTheNameOf("system:serviceaccount:kube-system:generic-garbage-collector")
 })
 
-// newOperator returns a client that takes finalizers from what is not being deleted, as nobody but the operator can.
+// newOperator returns a client that removes finalizers from objects that are not being deleted, as only the operator
+// can.
 var newOperator = sync.OnceValues(func() (client.Client, error) {
 	return inTheNameOf("system:serviceaccount:portico-system:portico-operator")
 })
@@ -75,7 +76,7 @@ func inTheNameOf(user string) (client.Client, error) {
 	return client.New(cfg, client.Options{Scheme: scheme()})
 }
 
-// erase deletes obj as its owner does with kubectl, and confirms that if it is asked to.
+// erase deletes obj as its owner does with kubectl, with a confirmation if that is required.
 func erase(t *testing.T, c client.Client, obj client.Object) error {
 	t.Helper()
 	err := c.Delete(t.Context(), obj)
@@ -86,7 +87,8 @@ func erase(t *testing.T, c client.Client, obj client.Object) error {
 	return c.Delete(t.Context(), obj)
 }
 
-// collect deletes obj as the garbage collector does, which may delete what is in use, and waits until it is no more.
+// collect deletes obj as the garbage collector does, which can delete what is in use, and waits until it no longer
+// exists.
 func collect(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	collector, err := newCollector()
@@ -99,7 +101,7 @@ func collect(t *testing.T, c client.Client, obj client.Object) {
 	awaitGone(t, c, obj)
 }
 
-// gone deletes obj and waits until it is no more.
+// gone deletes obj and waits until it no longer exists.
 func gone(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	if err := erase(t, c, obj); client.IgnoreNotFound(err) != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// holder returns who leads, or "" if nobody does.
+// holder returns the current leader, or "" if there is none.
 func holder(t *testing.T, c client.Client) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "portico-operator"}}
@@ -29,7 +29,7 @@ func holder(t *testing.T, c client.Client) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// The leader ends in the middle of creating buckets: the other one goes on, and creates none of them again.
+// The leader stops while it creates buckets: the other one continues, and creates none of them again.
 func TestASecondOperatorTakesOver(t *testing.T) {
 	for name, end := range map[string]func(deployed) error{
 		"SIGTERM": func(d deployed) error { return d.Stop() },
@@ -74,8 +74,8 @@ func TestASecondOperatorTakesOver(t *testing.T) {
 	}
 }
 
-// inVain reports whether the call made nothing: the bucket was there and did not show yet, or the caller was killed
-// before the answer.
+// inVain reports whether the call created nothing: the bucket existed and was not visible yet, or the caller was
+// killed before the response.
 func inVain(c awsproxy.Call) bool { return c.Status < 200 || c.Status > 299 }
 
 func creation(c awsproxy.Call) bool { return c.Operation == "CreateBucket" }

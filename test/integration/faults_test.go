@@ -19,17 +19,17 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// stage is a part of a life in which the operator may die.
+// stage is a part of a resource's life in which the operator can die.
 type stage struct {
 	name  string
-	start func(t *testing.T, l life) // before which everything was at rest
+	start func(t *testing.T, l life) // everything is at rest before it
 	done  func(life) bool
 	birth bool // the operator has not seen the object before
 }
 
-// F1: the operator dies after every write of a resource's whole life, and a new one takes over. Each stage is a test,
-// for together they take longer than all else. Dying before a write is no case of its own: nothing has changed since
-// the write before it.
+// F1: the operator dies after every write of a resource's whole life, and a new one takes over. Each stage is a
+// separate test, because together they take longer than all others. Dying before a write is not a separate case:
+// nothing has changed since the previous write.
 func TestDeathAtEveryWriteOfABirthEndsInTheSameState(t *testing.T) {
 	deathAtEveryWrite(t, stage{name: "birth", done: life.isReady, birth: true, start: func(*testing.T, life) {}})
 }
@@ -63,12 +63,12 @@ func TestDeathAtEveryWriteOfADeathEndsInTheSameState(t *testing.T) {
 
 func deathAtEveryWrite(t *testing.T, g stage) {
 	t.Helper()
-	calm(t) // writes are counted: make chaos has both, deaths and what shows later
+	calm(t) // writes are counted: make chaos has both, deaths and delayed changes
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		ns := team(t, c)
 		stop := startOperator(t, operatorOptions{})
-		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or waiting for it is counted
+		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // otherwise waiting for it is counted
 		stop()
 		count := newCut(0, awsproxy.After)
 		s.die(t, c, g, ns, count)
@@ -85,8 +85,8 @@ func deathAtEveryWrite(t *testing.T, g stage) {
 	})
 }
 
-// die lives one stage under each of the cuts, with an object for each that its operators see alone. A new operator
-// takes over all of them, and must reach the end.
+// die runs one stage with each of the cuts, each with an object that only its operators see. A new operator takes
+// over all of them, and must complete them.
 func (s specimen) die(t *testing.T, c client.Client, g stage, ns string, cuts ...*cut) {
 	t.Helper()
 	lives := make([]life, len(cuts))
@@ -101,7 +101,7 @@ func (s specimen) die(t *testing.T, c client.Client, g stage, ns string, cuts ..
 	for i, k := range cuts {
 		g.start(t, lives[i])
 		k.liveAlone(t, lives[i].Object, func() bool { return g.done(lives[i]) })
-		// A busy machine sees a state in between once more or less often, which is a write of the status.
+		// A busy machine sees an intermediate state more or less often, each of which is a write of the status.
 		if k.at > 0 && k.at < int64(len(cuts))-1 && !k.died() {
 			t.Errorf("%s: the write was never made: nothing was cut", lives[i].GetName())
 		}
@@ -168,7 +168,7 @@ func TestLostRepliesMakeNoDuplicates(t *testing.T) {
 	})
 }
 
-// An error is never absence: a denied, failing or throttled read leads to no write.
+// An error does not mean absence: a denied, failing or throttled read leads to no write.
 func TestAFailedReadIsNotAbsence(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -191,7 +191,7 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 	})
 }
 
-// F3: the cache shows an object that is gone, or the one before it of the same name.
+// F3: the cache shows an object that was deleted, or the previous one with the same name.
 func TestAStaleCacheActsForNobodyElse(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -208,7 +208,7 @@ func TestAStaleCacheActsForNobodyElse(t *testing.T) {
 		now := second.GetCreationTimestamp()
 		dying.SetDeletionTimestamp(&now)
 		m := world.Proxy.Mark()
-		old.serve(dying) // the first one, as if its deletion had just begun
+		old.serve(dying) // the first one, as if its deletion had just started
 		old.awaitUse(t, func() { wakeNow(t, c, second.Object) })
 		if n := s.writes(m); len(n) != 0 {
 			t.Fatalf("%v on the second object's resource, for the first one's deletion", n)
@@ -223,7 +223,7 @@ func TestAStaleCacheActsForNobodyElse(t *testing.T) {
 		gone(t, c, second.Object)
 		ghost := before.DeepCopyObject().(external.Object)
 		_, status := ghost.AWS()
-		status.ARN = "" // as it was before its resource was made
+		status.ARN = "" // its state before its resource was created
 		m = world.Proxy.Mark()
 		third := s.object(first.GetNamespace(), "twice")
 		third.SetAnnotations(map[string]string{v1alpha1.AnnotationPaused: "true"})
@@ -236,7 +236,8 @@ func TestAStaleCacheActsForNobodyElse(t *testing.T) {
 	})
 }
 
-// F4: what was created, edited and deleted while nobody looked is seen as one event, and still cleaned up.
+// F4: an object that was created, edited and deleted while no operator ran is seen as one event, and still cleaned
+// up.
 func TestWhatHappenedWhileNobodyLookedIsCleanedUp(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -257,8 +258,8 @@ func TestWhatHappenedWhileNobodyLookedIsCleanedUp(t *testing.T) {
 	})
 }
 
-// F5: a second operator whose cache still shows an earlier object of this name must not take the resource from the
-// living one.
+// F5: a second operator whose cache still shows an earlier object with this name must not take the resource from the
+// current one.
 func TestAnOldPictureDoesNotTakeTheResourceBack(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -313,7 +314,7 @@ func TestTwoLeadersMakeOneResourceAndDoNotFlap(t *testing.T) {
 	})
 }
 
-// One of two replicas works; the other takes over when it ends. Both have the rights of config/rbac only.
+// One of two replicas works; the other takes over when it stops. Both have only the permissions of config/rbac.
 func TestAnotherReplicaTakesOver(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{leaderElect: true})

@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// newAccount creates an AWSProvider that this namespace may use, as nobody checks it.
+// newAccount creates an AWSProvider that this namespace can use, without a check of its credentials.
 func newAccount(t *testing.T, c client.Client, name string, spec map[string]any) {
 	t.Helper()
 	all := map[string]any{"region": "eu-west-1", "allowedNamespaces": map[string]any{}}
@@ -33,8 +33,8 @@ func newAccount(t *testing.T, c client.Client, name string, spec map[string]any)
 	t.Cleanup(func() { release(context.Background(), t, c, p) })
 }
 
-// newTeam creates a Team and gives it the namespace, as the operator does. mayUse are the AWSProviders whose words are
-// told there.
+// newTeam creates a Team and assigns the namespace to it, as the operator does. mayUse are the AWSProviders that the
+// namespace can use.
 func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any, mayUse ...v1alpha1.AWSProvider) *v1alpha1.Team {
 	t.Helper()
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
@@ -67,12 +67,11 @@ func objectOf(kind, ns, name string, spec map[string]any) *unstructured.Unstruct
 	return obj
 }
 
-// disband deletes a Team with what its namespace holds: one that has resources is not deleted, and it is told of their
-// end.
+// disband deletes a Team with the objects of its namespace: a Team with resources is not deleted.
 func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
 	t.Helper()
 	abandon(t, c, ns)
-	ctx := context.Background() // the test's own is over
+	ctx := context.Background() // the test's own context is cancelled
 	await(t, "the Team "+team.Name+" to be deleted", func() (bool, string) {
 		_ = c.Patch(ctx, team, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 		err := c.Delete(ctx, team)
@@ -80,8 +79,8 @@ func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
 	})
 }
 
-// The API server refuses what the table refuses, in the same words: each case by an AWSProvider in a namespace of none,
-// by a Team, and by an AWSProvider of a Team.
+// The API server refuses what the table refuses, with the same messages: each case by an AWSProvider in a namespace
+// without a team, by a Team, and by an AWSProvider of a Team.
 func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -104,7 +103,8 @@ func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
 	}
 }
 
-// refusedAtAdmission waits for the words of a refusal. That nothing is refused is waited for by an object that must be.
+// refusedAtAdmission waits for the message of a refusal. To check that something is allowed, it first waits until an
+// object that must be refused is.
 func refusedAtAdmission(t *testing.T, c client.Client, obj *unstructured.Unstructured, row guardrailstest.Case, by string) {
 	t.Helper()
 	limits := guardrails.Limits{By: by, Rules: row.Limits()}
@@ -124,7 +124,8 @@ func refusedAtAdmission(t *testing.T, c client.Client, obj *unstructured.Unstruc
 	})
 }
 
-// known waits until the API server judges by the AWSProvider or Team, which refuses what it does not allow at all.
+// known waits until the API server judges by the AWSProvider or Team, which refuses something that it does not allow
+// at all.
 func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by string) {
 	t.Helper()
 	probe := bucketOf(obj.GetNamespace(), "probe")
@@ -140,8 +141,7 @@ func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by str
 	})
 }
 
-// An edit that moves an object to another account or region is judged by the guardrails that hold there, like a
-// creation.
+// An edit that moves an object to another account or region is judged by the guardrails there, like a creation.
 func TestAdmissionJudgesWhatMovesLikeWhatIsNew(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

@@ -27,7 +27,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// withoutAdmission takes the policies on guardrails out of force until the test ends.
+// withoutAdmission removes the guardrail policies until the test ends.
 func withoutAdmission(t *testing.T, c client.Client) {
 	t.Helper()
 	probe := bucketOf(team(t, c), "probe")
@@ -43,7 +43,7 @@ func withoutAdmission(t *testing.T, c client.Client) {
 			names = append(names, p.Name)
 		}
 	}
-	for _, name := range append(names, "portico-guardrails-s3buckets") { // the probe tells of the last one
+	for _, name := range append(names, "portico-guardrails-s3buckets") { // the probe is for the last one
 		b := &admissionv1.ValidatingAdmissionPolicyBinding{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, b); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func withoutAdmission(t *testing.T, c client.Client) {
 	}
 }
 
-// passes waits until the API server takes an object that a policy refused.
+// passes waits until the API server accepts an object that a policy refused.
 func passes(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	await(t, "the policies to be gone", func() (bool, string) {
@@ -82,8 +82,8 @@ func typed[T any](t *testing.T, from map[string]any) *T {
 	return into
 }
 
-// Without the policies the operator refuses the same, in the same words, and makes nothing: by an AWSProvider and by a
-// Team.
+// Without the policies the operator refuses the same, with the same messages, and creates nothing: by an AWSProvider
+// and by a Team.
 func TestTheOperatorRefusesWhatTheTableRefuses(t *testing.T) {
 	c := withOperator(t)
 	withoutAdmission(t, c)
@@ -147,7 +147,7 @@ func blocks(t *testing.T, api *s3.Client, b *v1alpha1.S3Bucket) []bool {
 	return []bool{aws.ToBool(x.BlockPublicAcls), aws.ToBool(x.IgnorePublicAcls), aws.ToBool(x.BlockPublicPolicy), aws.ToBool(x.RestrictPublicBuckets)}
 }
 
-// A rule that is made later takes nothing from what is there, which is looked after, and lets nothing become worse.
+// A later rule removes nothing from existing resources, which stay managed, and does not let them become worse.
 func TestARuleMadeLater(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -165,7 +165,7 @@ func TestARuleMadeLater(t *testing.T) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	ready(t, c, closed)
-	edit(t, c, open, func(b *v1alpha1.S3Bucket) { b.Spec.Tags = v1alpha1.Tags{"tier": "web"} }) // admission lets it pass
+	edit(t, c, open, func(b *v1alpha1.S3Bucket) { b.Spec.Tags = v1alpha1.Tags{"tier": "web"} }) // admission allows it
 	await(t, "the tag", func() (bool, string) {
 		tags := tagsOf(t, api, open.Spec.BucketName)
 		return tags["tier"] == "web", fmt.Sprint(tags)
@@ -293,7 +293,7 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 	ready(t, c, b)
 }
 
-// A web app whose image the team may not run is not rolled out; one that runs goes on.
+// A web app whose image is forbidden for the team is not rolled out; a running one continues.
 func TestImagesOfWebAppsAreOfAllowedRegistries(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -334,7 +334,7 @@ func TestImagesOfWebAppsAreOfAllowedRegistries(t *testing.T) {
 	ready(t, c, app)
 }
 
-// A new resource that breaks a rule is not taken over either; one that is only observed is not limited.
+// A new object that breaks a rule does not adopt a resource either; one that is only observed is not limited.
 func TestWhatIsOfferedIsNotTakenAgainstARule(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)

@@ -40,17 +40,17 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// patience is how long anything may take that a test waits for; nothing is asserted about how long it did take.
+// patience is how long a test waits for anything; no test asserts how long it took.
 const patience = 2 * time.Minute
 
-// scheme is one for all: registering every kind takes longer than many a test.
+// scheme is shared: registering every kind takes longer than many tests.
 var scheme = sync.OnceValue(controllers.Scheme)
 
 var newAdmin = sync.OnceValues(func() (client.Client, error) {
 	return client.New(world.Admin, client.Options{Scheme: scheme()})
 })
 
-// admin returns a client with every right.
+// admin returns a client with all permissions.
 func admin(t *testing.T) client.Client {
 	t.Helper()
 	c, err := newAdmin()
@@ -64,7 +64,7 @@ func admin(t *testing.T) client.Client {
 	return c
 }
 
-// operatorOptions make one operator differ from the default.
+// operatorOptions change an operator from the default.
 type operatorOptions struct {
 	newClient      client.NewClientFunc // to see and cut Kubernetes writes
 	only           client.Object        // the one object of its kind that the operator sees; nil: all
@@ -74,22 +74,22 @@ type operatorOptions struct {
 	clusterID      string
 	tokenFile      string // of the web identity
 	leaderElect    bool
-	gather         time.Duration // how long changes of a zone wait for each other; 0: hardly
-	patience       time.Duration // how long a load balancer may stand still; 0: longer than any test
-	timeScale      float64       // of how long AWS takes to show a change; 0: quick
-	inspect        string        // address at which checks are shown
+	gather         time.Duration // how long changes of a zone are batched; 0: hardly at all
+	patience       time.Duration // how long a load balancer may lag behind its changes; 0: longer than any test
+	timeScale      float64       // scale of AWS's delays; 0: quick
+	inspect        string        // address that serves the inspection API
 	log            logr.Logger
 	paced          bool            // with the real rate of calls to Route 53
-	endpoints      cloud.Endpoints // beside the simulator's
+	endpoints      cloud.Endpoints // in addition to the simulator's
 	databases      dbserver.Dialer
-	people         identity.Settings // whose tokens are taken
+	people         identity.Settings // the identity provider whose tokens are accepted
 }
 
-// quick is the time of the simulator and of operators: what AWS shows after minutes, it shows after as many half
-// seconds.
+// quick is the time scale of the simulator and of operators: what AWS shows after minutes, it shows after as many
+// half seconds.
 const quick = 1.0 / 120
 
-// calm has AWS show every change at once until the test ends: for tests that count calls and writes.
+// calm makes AWS show every change at once until the test ends: for tests that count calls and writes.
 func calm(t *testing.T) {
 	t.Helper()
 	t.Cleanup(world.Proxy.Calm())
@@ -103,7 +103,7 @@ func withOperator(t *testing.T) client.Client {
 	return c
 }
 
-// startOperator runs the operator with its real rights until the test ends or stop is called.
+// startOperator runs the operator with its production permissions until the test ends or stop is called.
 func startOperator(t *testing.T, o operatorOptions) (stop func()) {
 	t.Helper()
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
@@ -143,7 +143,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	ctx, cancel := context.WithCancel(context.Background())
 	rates := cloud.DefaultRates()
 	if !o.paced {
-		rates["Route 53"] = 200 // one test keeps to the real limit, and the others need not wait for it
+		rates["Route 53"] = 200 // one test uses the real limit, and the others need not wait for it
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates: rates, Endpoints: append(cloud.Endpoints{world.AWSEndpoint}, o.endpoints...),
@@ -174,7 +174,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 
 var counter atomic.Int64
 
-// team makes a namespace that may use the sample provider, and removes it at the end.
+// team creates a namespace that can use the sample provider, and removes it at the end.
 func team(t *testing.T, c client.Client) string {
 	t.Helper()
 	name := fmt.Sprintf("team-%d", counter.Add(1))
@@ -186,10 +186,11 @@ func team(t *testing.T, c client.Client) string {
 	return name
 }
 
-// abandon takes what is left of a test from the operators of later ones, without waiting for AWS.
+// abandon removes the finalizers of a test's objects, so that operators of later tests do not see them, without
+// waiting for AWS.
 func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
-	ctx := context.Background() // the test's own is over
+	ctx := context.Background() // the test's own context is cancelled
 	for kind := range scheme().KnownTypes(v1alpha1.GroupVersion) {
 		if strings.HasSuffix(kind, "List") && kind != "AWSProviderList" && kind != "TeamList" && kind != "List" {
 			abandonAll(ctx, t, c, ns, kind)
@@ -215,7 +216,7 @@ func abandonAll(ctx context.Context, t *testing.T, c client.Client, ns, kind str
 	}
 }
 
-// bucketOf returns a bucket with nothing but names; its S3 name is unique to the test.
+// bucketOf returns a bucket with only its names; its S3 name is unique to the test.
 func bucketOf(ns, name string) *v1alpha1.S3Bucket {
 	return &v1alpha1.S3Bucket{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
@@ -240,14 +241,14 @@ func createReady(t *testing.T, c client.Client, obj engine.Object) {
 	ready(t, c, obj)
 }
 
-// await polls until ok says so, and fails with the last state it described.
+// await polls until ok returns true, and fails with the last state that it described.
 func await(t *testing.T, what string, ok func() (bool, string)) {
 	t.Helper()
 	awaitFor(t, patience, what, ok)
 }
 
-// awaitFor polls for as long as most, for what is much work and slow on a busy machine. The longer it has waited, the
-// less often it asks: tests that wait must not keep the API server busy that they wait for.
+// awaitFor polls for at most the given time, for much work on a busy machine. The longer it has waited, the less
+// often it polls: tests that wait must not keep the API server busy that they wait for.
 func awaitFor(t *testing.T, most time.Duration, what string, ok func() (bool, string)) {
 	t.Helper()
 	began := time.Now()
@@ -270,7 +271,7 @@ func ready(t *testing.T, c client.Client, obj engine.Object) {
 	reason(t, c, obj, v1alpha1.ReasonInSync)
 }
 
-// reason reads obj until its Ready condition speaks of its current generation and has this reason.
+// reason reads obj until its Ready condition is for its current generation and has this reason.
 func reason(t *testing.T, c client.Client, obj engine.Object, want string) metav1.Condition {
 	t.Helper()
 	return reasonWithin(t, c, obj, want, patience)
@@ -284,7 +285,7 @@ func reasonWithin(t *testing.T, c client.Client, obj engine.Object, want string,
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
 			return false, err.Error()
 		}
-		got = metav1.Condition{} // another object of the name has none at first
+		got = metav1.Condition{} // another object with the name may have none at first
 		if found := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); found != nil {
 			got = *found
 		}
@@ -293,7 +294,7 @@ func reasonWithin(t *testing.T, c client.Client, obj engine.Object, want string,
 	return got
 }
 
-// edit changes obj under its current resourceVersion, again if somebody was faster.
+// edit changes obj under its current resourceVersion, and retries on conflicts.
 func edit[T client.Object](t *testing.T, c client.Client, obj T, change func(T)) {
 	t.Helper()
 	for {
@@ -325,7 +326,7 @@ func annotate(t *testing.T, c client.Client, obj client.Object, key, value strin
 	})
 }
 
-// atRest waits until obj is not written any more, and returns its version.
+// atRest waits until obj is not written any more, and returns its resourceVersion.
 func atRest(t *testing.T, c client.Client, obj client.Object) string {
 	t.Helper()
 	version, since := "", time.Now()
@@ -385,7 +386,7 @@ func outside(t *testing.T, accessKey string) *s3.Client {
 	return s3.NewFromConfig(outsideConfig(t, accessKey), func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// outsideConfig leads past the operator, with an account's own keys.
+// outsideConfig returns the configuration of clients that bypass the operator, with an account's own keys.
 func outsideConfig(t *testing.T, accessKey string) aws.Config {
 	t.Helper()
 	cfg := world.OutsideAWS()

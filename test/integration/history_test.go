@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// stamp returns who changed the spec of what generation last, as admission has it.
+// stamp returns who last changed the spec and in which generation, as admission has recorded it.
 func stamp(obj client.Object) string {
 	a := obj.GetAnnotations()
 	return a[v1alpha1.AnnotationChangedBy] + " " + a[v1alpha1.AnnotationChangedGeneration]
@@ -55,7 +55,7 @@ func TestWhoChangedASpecIsRecordedAndCannotBeForged(t *testing.T) {
 			t.Errorf("%s: it was changed with %q, and nobody named a field manager", step.what, with)
 		}
 		got := stamp(b)
-		if strings.HasPrefix(step.want, "portico-admin ") { // whatever the stack calls its admin
+		if strings.HasPrefix(step.want, "portico-admin ") { // regardless of the stack's name for its admin
 			got = "portico-admin " + b.Annotations[v1alpha1.AnnotationChangedGeneration]
 			if by := b.Annotations[v1alpha1.AnnotationChangedBy]; by == "" || by == "oidc:payments-dev" {
 				t.Errorf("%s: changed by %q", step.what, by)
@@ -104,7 +104,7 @@ func TestARollbackIsByWhoAskedForIt(t *testing.T) {
 	}
 }
 
-// historyOf returns the records of an object by generation: who changed it, and with what.
+// historyOf returns the records of an object by generation: who changed it, and how.
 func historyOf(t *testing.T, c client.Client, obj client.Object) map[int64]string {
 	t.Helper()
 	all := &appsv1.ControllerRevisionList{}
@@ -173,7 +173,7 @@ func TestNobodyElseWritesAHistory(t *testing.T) {
 		t.Errorf("made: %v", err)
 	}
 	other := forged.DeepCopy()
-	other.Labels, other.Name = nil, "portico-01234567-89ab-cdef-0123-456789abcdef-2" // in the place of the second version of something
+	other.Labels, other.Name = nil, "portico-01234567-89ab-cdef-0123-456789abcdef-2" // with the name of a second revision
 	if err := platform.Create(t.Context(), other.DeepCopy()); !apierrors.IsForbidden(err) {
 		t.Errorf("one that takes the name of ours: %v", err)
 	}

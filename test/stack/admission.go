@@ -21,9 +21,9 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// awaitAdmission waits until our admission policies are in force, which is seconds after they were applied: the API
-// server learns of policies and of the schemas that they patch by polling, and until then either refuses our kinds
-// (503) or lets them pass unmarked. A dry run shows it and leaves nothing.
+// awaitAdmission waits until Portico's admission policies are in force, which is seconds after they were applied: the
+// API server learns of policies and of the schemas that they patch by polling, and until then either refuses
+// Portico's kinds (503) or admits them without the policies' patches. The probe is a dry run and leaves nothing.
 func (s *Stack) awaitAdmission(ctx context.Context) error {
 	probe := &unstructured.Unstructured{Object: object{
 		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "S3Bucket",
@@ -63,7 +63,7 @@ func (s *Stack) awaitAdmission(ctx context.Context) error {
 
 var bucketResource = v1alpha1.GroupVersion.WithResource("s3buckets")
 
-// Probes that the policies on the operator refuse: each one of them for what only it looks at.
+// Probes that the policies on the operator refuse, each for a field that only one policy checks.
 var (
 	accountProbe = object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": object{"name": "admission-probe"}}
 	podProbe     = object{
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// awaitRefusal creates the probe, which leaves nothing, until a policy refuses it with such words.
+// awaitRefusal creates the probe, as a dry run, until a policy refuses it with the given message.
 func (s *Stack) awaitRefusal(ctx context.Context, as *rest.Config, resource schema.GroupVersionResource, namespace string,
 	probe *unstructured.Unstructured, says string,
 ) error {
@@ -95,8 +95,8 @@ func (s *Stack) awaitRefusal(ctx context.Context, as *rest.Config, resource sche
 	return nil
 }
 
-// awaitRoutes waits until the policy on the hostnames of routes is in force: at first the API server lets all pass, and
-// then refuses all until it has found the kind of the grants. The probe is what no grant allows.
+// awaitRoutes waits until the policy on the hostnames of routes is in force: at first the API server admits all
+// routes, and then refuses all until it has found the kind of the grants. The probe is a route that no grant allows.
 func (s *Stack) awaitRoutes(ctx context.Context) error {
 	probe := &unstructured.Unstructured{Object: object{
 		"apiVersion": gatewayv1.GroupVersion.String(), "kind": "HTTPRoute", "metadata": object{"generateName": "admission-probe-"},
@@ -106,7 +106,7 @@ func (s *Stack) awaitRoutes(ctx context.Context) error {
 	return s.awaitRefusal(ctx, s.Admin, routes, grantedNamespaces[0], probe, "does not allow admission-probe.invalid")
 }
 
-// awaitDryRun creates the probe, which leaves nothing, until the answer is as wanted.
+// awaitDryRun creates the probe, as a dry run, until the result is as wanted.
 func (s *Stack) awaitDryRun(ctx context.Context, as *rest.Config, resource schema.GroupVersionResource, namespace string,
 	probe *unstructured.Unstructured, done func(*unstructured.Unstructured, error) (bool, error),
 ) error {

@@ -29,13 +29,12 @@ import (
 
 const fieldManager = "portico-stack"
 
-// establishTimeout bounds the wait for a CRD to be served: it takes a second.
+// establishTimeout limits the wait for a CRD to be served: it takes a second.
 const establishTimeout = 30 * time.Second
 
-// Apply applies the YAML files at the paths of fsys, files or folders (not their
-// subfolders), by server-side apply. CRDs go first, and are waited for, then
-// Namespaces, then the rest in the order given. A folder that does not exist is
-// an error.
+// Apply applies the YAML files at the paths of fsys, files or folders (not their subfolders), by server-side apply.
+// It applies CRDs first and waits for them, then Namespaces, then the rest in the order given. A folder that does not
+// exist is an error.
 func Apply(ctx context.Context, cfg *rest.Config, fsys fs.FS, paths ...string) error {
 	objects, err := ReadObjects(fsys, paths...)
 	if err != nil {
@@ -44,7 +43,7 @@ func Apply(ctx context.Context, cfg *rest.Config, fsys fs.FS, paths ...string) e
 	return ApplyObjects(ctx, cfg, objects...)
 }
 
-// ApplyObjects applies objects as Apply does those of files.
+// ApplyObjects applies objects as Apply does for those in files.
 func ApplyObjects(ctx context.Context, cfg *rest.Config, objects ...*unstructured.Unstructured) error {
 	a, err := newApplier(cfg)
 	if err != nil {
@@ -158,7 +157,7 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 		client = a.objects.Resource(mapping.Resource).Namespace(namespace)
 	}
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
-	// 503 is what a policy that patches a kind answers until it knows the kind's schema.
+	// A policy that patches a kind answers 503 until it knows the kind's schema.
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := client.Apply(ctx, o.GetName(), o, options)
 		if apierrors.IsServiceUnavailable(err) {
@@ -172,8 +171,8 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 	return nil
 }
 
-// mapping waits a little for kinds that are not served yet: discovery follows a
-// CRD's condition by a moment.
+// mapping retries for a short time for kinds that are not served yet: discovery shows a kind shortly after its CRD's
+// condition.
 func (a *applier) mapping(ctx context.Context, kind schema.GroupVersionKind) (m *meta.RESTMapping, err error) {
 	poll := func(context.Context) (bool, error) {
 		if m, err = a.mapper.RESTMapping(kind.GroupKind(), kind.Version); meta.IsNoMatchError(err) {

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// auditPolicy has the API server's audit log tell what the portal does, by either of its identities. docs/audit.md
-// shows the same.
+// auditPolicy makes the API server's audit log record the portal's requests, under either of its identities.
+// docs/audit.md shows the same policy.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]

@@ -20,11 +20,10 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// AccountID is the AWS account that the sample provider's key belongs to: moto's
-// own default.
+// AccountID is the AWS account of the sample provider's key: moto's default.
 const AccountID = "123456789012"
 
-// startAWS brings up moto and the proxy before it, or takes the endpoint given.
+// startAWS starts moto and the proxy in front of it, or uses the endpoint from the options.
 func (s *Stack) startAWS(ctx context.Context) error {
 	if !s.opts.Parts.has(AWS) {
 		return nil
@@ -66,15 +65,16 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	return s.MakeIdentity(ctx, s.OutsideAWS(), AccountID)
 }
 
-// ClusterName is how AWS knows the cluster, where Pods have rights in it.
+// ClusterName is the name of the cluster in AWS, where Pods have permissions.
 const ClusterName = "local"
 
-// BoundaryARN returns the permissions boundary of Pods in an account, which MakeIdentity makes.
+// BoundaryARN returns the permissions boundary of Pods in an account, which MakeIdentity creates.
 func BoundaryARN(account string) string {
 	return "arn:aws:iam::" + account + ":policy/portico-pods-boundary"
 }
 
-// MakeIdentity has an account know the cluster, and makes what an admin has to make in it before Pods get rights.
+// MakeIdentity registers the cluster in an account, and creates what an administrator has to create there before Pods
+// get permissions.
 func (s *Stack) MakeIdentity(ctx context.Context, outside aws.Config, account string) error {
 	s.Proxy.AddEKSCluster(account, Region, ClusterName)
 	text, err := fs.ReadFile(s.root(), "docs/iam/pods/boundary.json")
@@ -94,22 +94,22 @@ func (s *Stack) MakeIdentity(ctx context.Context, outside aws.Config, account st
 	return nil
 }
 
-// madeOnce reports whether something is there now, by this call or one before.
+// madeOnce reports whether a resource exists now, created by this call or an earlier one.
 func madeOnce(err error) bool {
 	e, known := errors.AsType[smithy.APIError](err)
 	return err == nil || known && e.ErrorCode() == "EntityAlreadyExists"
 }
 
-// OIDCProviderARN returns the identity provider that MakeIdentity makes.
+// OIDCProviderARN returns the identity provider that MakeIdentity creates.
 func OIDCProviderARN(account string) string {
 	return "arn:aws:iam::" + account + ":oidc-provider/" + strings.TrimPrefix(ServiceAccountIssuer, "https://")
 }
 
-// RoleARN returns the role that providers of an account assume here. As every role, it has the policies of docs/iam;
-// the keys by which it is assumed may do everything.
+// RoleARN returns the role that providers of an account assume here. Like every role, it has the policies of
+// docs/iam; the keys that assume it may do everything.
 func RoleARN(account string) string { return "arn:aws:iam::" + account + ":role/portico-resources" }
 
-// documents reads the policies of docs/iam, which an admin is told to use.
+// documents reads the policies of docs/iam, which the documentation gives to administrators.
 func documents(root fs.FS) (iam.Policies, error) {
 	files, err := fs.Glob(root, "docs/iam/*.json")
 	if err != nil {

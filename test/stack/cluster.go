@@ -14,8 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// startCluster brings up the control plane, or connects to the one given, and
-// fills it.
+// startCluster starts the control plane, or connects to the given cluster, and applies the objects.
 func (s *Stack) startCluster(ctx context.Context) error {
 	if !s.opts.Parts.has(ControlPlane) {
 		return nil
@@ -60,7 +59,7 @@ func (s *Stack) startAPI(ctx context.Context) (err error) {
 	if err := s.writeKubeconfigs(); err != nil {
 		return err
 	}
-	// Together: kube-apiserver waits for etcd by itself.
+	// In parallel: kube-apiserver itself waits for etcd.
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.run(ctx, s.etcd(client)) })
 	g.Go(func() error {
@@ -84,21 +83,21 @@ func (s *Stack) etcd(client *http.Client) process.Spec {
 		Args: []string{
 			"--name=portico", "--data-dir=" + filepath.Join(s.Dir, "etcd"),
 			"--listen-client-urls=" + url, "--advertise-client-urls=" + url,
-			// A member without peers: any free port.
+			// A member without peers can use any free port.
 			"--listen-peer-urls=http://127.0.0.1:0",
 			"--cert-file=" + s.pki.ServingCert, "--key-file=" + s.pki.ServingKey,
 			"--client-cert-auth", "--trusted-ca-file=" + s.pki.CAFile,
-			// Nothing here outlives the machine.
+			// The data need not survive a crash of the machine.
 			"--unsafe-no-fsync", "--log-level=warn",
 		},
 		Ready: answers(client, url+"/health"),
 	}
 }
 
-// ServiceAccountIssuer issues the tokens of ServiceAccounts. It is also the audience of the API server itself.
+// ServiceAccountIssuer is the issuer of ServiceAccount tokens. It is also the audience of the API server itself.
 const ServiceAccountIssuer = "https://kubernetes.default.svc"
 
-// Ranges of addresses that suffice for a load test, and that do not overlap.
+// Ranges of addresses that are large enough for a load test, and do not overlap.
 const serviceCIDR, podCIDR = "10.96.0.0/16", "10.244.0.0/16"
 
 func (s *Stack) apiserver(client *http.Client) process.Spec {
@@ -106,7 +105,7 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 		Name: "kube-apiserver", Path: s.opts.bin("kube-apiserver"),
 		Args: append(s.pki.aggregation(),
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", s.ports.apiserver),
-			// Loopback is no endpoint for the Service "kubernetes".
+			// A loopback address cannot be an endpoint of the Service "kubernetes".
 			"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 			"--tls-cert-file="+s.pki.ServingCert, "--tls-private-key-file="+s.pki.ServingKey,
 			"--client-ca-file="+s.pki.CAFile,
@@ -116,19 +115,20 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 			"--service-account-key-file="+s.pki.ServiceAccountKey,
 			"--service-account-signing-key-file="+s.pki.ServiceAccountKey,
 			"--service-cluster-ip-range="+serviceCIDR,
-			// The Nodes' names resolve to nothing.
+			// The Nodes' names cannot be resolved.
 			"--kubelet-preferred-address-types=InternalIP", "--kubelet-certificate-authority="+s.pki.CAFile,
-			// Admission is the default's: ServiceAccount, both admission policies.
+			// The default admission plugins: ServiceAccount, both admission policies.
 			"--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
 		),
-		// Garbage collection is a fifth of what its processors do by default: there is memory for half as much of it.
+		// By default, garbage collection uses a fifth of its CPU time: there is enough memory to do half as much of
+		// it.
 		Env:   []string{"GOGC=200"},
 		Ready: answers(client, "https://"+address(s.ports.apiserver)+"/readyz"),
 	}
 }
 
-// aggregation returns the flags by which the API server tells the servers of aggregated APIs that it asks, and for
-// whom.
+// aggregation returns the API server's flags for authenticating to the servers of aggregated APIs and passing on the
+// user.
 func (p *pki) aggregation() []string {
 	return []string{
 		"--requestheader-client-ca-file=" + p.frontProxy.CAFile, "--requestheader-allowed-names=" + frontProxyName,
@@ -152,12 +152,13 @@ func (s *Stack) startControllers(ctx context.Context) error {
 			"--kubeconfig=" + s.AdminKubeconfig, "--leader-elect=false", "--secure-port=0",
 			"--service-account-private-key-file=" + s.pki.ServiceAccountKey, "--root-ca-file=" + s.pki.CAFile,
 			"--kube-api-qps=200", "--kube-api-burst=400",
-			// The lag of a test that deletes a namespace, most of all.
+			// Shortens the wait of tests that delete a namespace.
 			"--concurrent-namespace-syncs=20",
-			// A quota that is older than what the controller has discovered, as on a new cluster, is counted only then.
+			// A quota that is older than the discovery of its kinds, as on a new cluster, is counted only at the next
+			// sync.
 			"--resource-quota-sync-period=10s",
 		},
-		// It serves nothing, so what it does is the proof: Pods need this.
+		// It serves nothing, so the probe checks its effect, which Pods need.
 		Ready: func(ctx context.Context) error {
 			_, err := clients.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
 			return err

@@ -21,16 +21,16 @@ const (
 	PortalClient = "portal"
 	// CLIClient is a public client: for portico login, and for curl.
 	CLIClient = "portico-cli"
-	// Audience is that of tokens for the portal's REST API.
+	// Audience is the audience of tokens for the portal's REST API.
 	Audience = "rest-api"
-	// PortalSecret is no secret outside of this stack. Tests look for it where no secret may be.
+	// PortalSecret is not secret outside of this stack. Tests search for it where no secret may appear.
 	PortalSecret = "planted-7c1e-secret-of-the-portal-at-dex"
 
-	// APIScopes ask for a token with groups and the REST API's audience.
+	// APIScopes request a token with groups and the REST API's audience.
 	APIScopes = "openid profile email groups audience:server:client_id:" + Audience
 )
 
-// issuer returns the issuer URL, which is known before anything answers there.
+// issuer returns the issuer URL, which is known before the server starts.
 func (s *Stack) issuer() string { return "http://" + address(s.ports.dex) + "/dex" }
 
 func (s *Stack) startDex(ctx context.Context) error {
@@ -78,7 +78,8 @@ func (s *Stack) dexConfig() ([]byte, error) {
 			"responseTypes":      []string{"code"},
 			"skipApprovalScreen": true,
 			"passwordConnector":  "local",
-			// Not enforced: Dex leaves it out of its own redirect in the device flow. Our clients send it all the same.
+			// Not enforced: Dex leaves it out of its own redirect in the device flow. Portico's clients send it
+			// nevertheless.
 			"pkce": object{"codeChallengeMethodsSupported": []string{"S256"}},
 		},
 		"enablePasswordDB": true,
@@ -93,12 +94,12 @@ func (s *Stack) dexClients() []object {
 			"id": PortalClient, "name": "Portico", "secret": PortalSecret,
 			"redirectURIs":           []string{s.PortalURL + "/auth/callback"},
 			"postLogoutRedirectURIs": []string{s.PortalURL + "/", s.PortalURL + "/auth/signed-out"},
-			// Or a refresh token outlives the sign-out.
+			// Otherwise a refresh token outlives the sign-out.
 			"refreshTokenLifetime": "session",
 		},
 		{
 			"id": CLIClient, "name": "Command line", "public": true, "refreshTokenLifetime": "session",
-			// Below a path, Dex does not know its own address for devices unless it is told.
+			// When served below a path, Dex needs its own callback of the device flow in this list.
 			"redirectURIs": []string{"http://127.0.0.1:8000/callback", "http://127.0.0.1:18000/callback", "/dex/device/callback"},
 		},
 		{
@@ -123,8 +124,8 @@ func dexPasswords() ([]object, error) {
 	return passwords, nil
 }
 
-// Token signs a sample user in with Dex's password grant and returns an ID token
-// with the groups, for the REST API's audience.
+// Token signs in a sample user with Dex's password grant and returns an ID token with the groups, for the REST API's
+// audience.
 func (s *Stack) Token(ctx context.Context, user string) (string, error) {
 	u, ok := userNamed(user)
 	if !ok {
@@ -158,7 +159,7 @@ func (s *Stack) Token(ctx context.Context, user string) (string, error) {
 	return answer.IDToken, nil
 }
 
-// TokenCommand returns a command line with which people get the token that Token returns.
+// TokenCommand returns a command line that prints the token that Token returns.
 func (s *Stack) TokenCommand(user string) string {
 	u, _ := userNamed(user)
 	return fmt.Sprintf(`curl -s %s/token -d grant_type=password -d client_id=%s -d username=%s -d password=%s --data-urlencode 'scope=%s'`+

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// What make run starts, asked over REST by two of the sample users.
+// Two of the sample users use over REST what make run starts.
 func TestEverythingStartsTogether(t *testing.T) {
 	all, err := stack.Start(t.Context(), stack.Options{Root: root, Parts: stack.Everything, Progress: os.Stderr})
 	if err != nil {
@@ -53,7 +53,7 @@ func TestEverythingStartsTogether(t *testing.T) {
 	}
 }
 
-// secretsAreKept looks for the stack's secrets in its logs, metrics and objects.
+// secretsAreKept searches for the stack's secrets in its logs, metrics and objects.
 func secretsAreKept(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	secrets, err := planted.Begin(s.Dir)
@@ -79,8 +79,8 @@ func secretsAreKept(t *testing.T, s *stack.Stack) {
 	}
 }
 
-// runsAsInstalled checks that operator and portal run in Pods of what the chart renders: with their logs, with metrics
-// for those who may read them, and replaced like any others.
+// runsAsInstalled checks that operator and portal run in Pods from the rendered chart: with their logs, with metrics
+// for those who have permission to read them, and replaced when deleted.
 func runsAsInstalled(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	kubectl := func(args ...string) string {
@@ -112,7 +112,7 @@ func runsAsInstalled(t *testing.T, s *stack.Stack) {
 		t.Errorf("metrics without the right: %d", got)
 	}
 	kubectl("create", "clusterrolebinding", "metrics", "--clusterrole=portico-metrics-reader", "--serviceaccount="+stack.Namespace+":default")
-	eventually(t, "metrics with the right", time.Minute, func(context.Context) (bool, error) { // a refusal is kept for some seconds
+	eventually(t, "metrics with the right", time.Minute, func(context.Context) (bool, error) { // a denial is cached for some seconds
 		return metrics(t, s, token) == http.StatusOK, nil
 	})
 }

@@ -20,21 +20,21 @@ import (
 	"github.com/portico-platform/portico/test/stack/albsim"
 )
 
-// GatewayClass is the one whose Gateways the simulator of the AWS Load Balancer Controller takes.
+// GatewayClass is the class of the Gateways that the simulator of the AWS Load Balancer Controller manages.
 const GatewayClass = "alb"
 
 const gatewayModule = "sigs.k8s.io/gateway-api"
 
-// gatewayKinds are those of Gateway API's standard channel that we use.
+// gatewayKinds are the kinds of Gateway API's standard channel that Portico uses.
 var gatewayKinds = []string{"gatewayclasses", "gateways", "httproutes", "grpcroutes", "listenersets", "referencegrants"}
 
-// controllerCRDs are generated from the few fields of the AWS Load Balancer Controller's kinds that we use.
+// controllerCRDs are generated from the few fields of the AWS Load Balancer Controller's kinds that Portico uses.
 //
 //go:embed crds/*.yaml
 var controllerCRDs embed.FS
 
 // GatewayCRDs returns the CRDs of Gateway API, from its Go module, and the AWS Load Balancer Controller's
-// LoadBalancerConfiguration. The module is downloaded if it has not been.
+// LoadBalancerConfiguration. It downloads the module if necessary.
 func GatewayCRDs(ctx context.Context, root string) ([]*unstructured.Unstructured, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", gatewayModule)
 	cmd.Dir = root
@@ -58,8 +58,8 @@ func GatewayCRDs(ctx context.Context, root string) ([]*unstructured.Unstructured
 	return append(theirs, ours...), err
 }
 
-// StartGateways does what the part Gateways does at the start: for tests of a cluster that gets Gateway API later. The
-// stack needs ControlPlane and AWS.
+// StartGateways starts the part Gateways later: for tests of a cluster that gets Gateway API afterwards. The stack
+// needs ControlPlane and AWS.
 func (s *Stack) StartGateways(ctx context.Context) error {
 	if err := s.makeGateways(ctx); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *Stack) StartGateways(ctx context.Context) error {
 	return s.awaitRoutes(ctx)
 }
 
-// makeGateways does everything but the wait until routes are judged.
+// makeGateways does everything except waiting for the policy on routes.
 func (s *Stack) makeGateways(ctx context.Context) error {
 	began := time.Now()
 	crds, err := GatewayCRDs(ctx, s.opts.Root)

@@ -30,7 +30,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// edge is what a test has of Gateway API, in an infra namespace of its own.
+// edge is a test's environment for Gateway API, with an infra namespace of its own.
 type edge struct {
 	*testing.T
 	client.Client
@@ -38,7 +38,7 @@ type edge struct {
 	elb   *elb.Client
 }
 
-// patience outlasts the waits between two tries to watch an API server that was restarted.
+// patience is longer than the backoff of watches on an API server that was restarted.
 const patience = time.Minute
 
 func newEdge(t *testing.T) *edge {
@@ -65,7 +65,7 @@ func (e *edge) namespace() string {
 	return ns.Name
 }
 
-// make creates the object for as long as the test.
+// make creates the object for the duration of the test.
 func (e *edge) make(o client.Object) {
 	e.Helper()
 	if err := e.Create(e.Context(), o); err != nil {
@@ -81,7 +81,7 @@ func (e *edge) drop(o client.Object) {
 	}
 }
 
-// change edits the object, whoever else writes to it.
+// change edits the object, and retries on conflicts.
 func (e *edge) change(o client.Object, edit func()) {
 	e.Helper()
 	eventually(e.T, "the change is written", patience, func(ctx context.Context) (bool, error) {
@@ -110,8 +110,8 @@ func is(conditions []metav1.Condition, generation int64, kind string, status met
 	return c != nil && c.ObservedGeneration == generation && c.Status == status && (reason == "" || c.Reason == reason)
 }
 
-// failed waits until the Gateway tells that it could not be brought to what is asked, as the real controller does:
-// nothing of what it said before but Accepted changes, and an event has the cause.
+// failed waits until the Gateway reports that it could not be reconciled, as the real controller does: only the
+// condition Accepted changes, and an event has the cause.
 func (e *edge) failed(g *gatewayv1.Gateway, cause string) {
 	e.Helper()
 	e.until("the Gateway tells it", g, func() bool {
@@ -157,11 +157,11 @@ func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 	return g
 }
 
-// terminated is TLS without certificateRefs, which is valid with an option only.
+// terminated is TLS without certificateRefs, which is valid only with an option.
 var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "acm"}}
 
-// keeper makes a redirect at each of the Gateway's own listeners: from HTTP to HTTPS, and from HTTPS to another path,
-// since AWS takes no loop.
+// keeper creates a redirect at each of the Gateway's own listeners: from HTTP to HTTPS, and from HTTPS to another
+// path, because AWS refuses a loop.
 func (e *edge) keeper() {
 	e.Helper()
 	secure, moved, home := "https", 301, "/"
@@ -178,7 +178,7 @@ func (e *edge) keeper() {
 	}
 }
 
-// set returns the ListenerSet of the hostname shop, in the infra namespace; routes of the tenant may attach to it.
+// set returns the ListenerSet of the hostname shop, in the infra namespace; routes of the tenant can attach to it.
 func (e *edge) set(tenant string) *gatewayv1.ListenerSet {
 	e.Helper()
 	selected, host := gatewayv1.NamespacesFromSelector, gatewayv1.Hostname("shop."+stack.Domain)
@@ -195,7 +195,7 @@ func (e *edge) set(tenant string) *gatewayv1.ListenerSet {
 	return l
 }
 
-// route sends a hostname of that ListenerSet to port 80 of a Service.
+// route returns a route that sends hostnames of that ListenerSet to port 80 of a Service.
 func (e *edge) route(namespace, name, service string, hostnames ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	e.Helper()
 	kind, infra, port := gatewayv1.Kind("ListenerSet"), gatewayv1.Namespace(e.infra), gatewayv1.PortNumber(80)
@@ -218,7 +218,7 @@ func (e *edge) service(namespace string) {
 	})
 }
 
-// programmed waits for the Gateway at its generation and returns its load balancer.
+// programmed waits until the Gateway is programmed at its generation and returns its load balancer.
 func (e *edge) programmed(g *gatewayv1.Gateway) elbtypes.LoadBalancer {
 	e.Helper()
 	e.until("the Gateway is programmed", g, func() bool {
@@ -272,8 +272,8 @@ func (e *edge) served(l *elbtypes.Listener) []string {
 	return arns
 }
 
-// rules returns the rules of a listener beside its default, none for nil: the listener of a ListenerSet appears only
-// after its Gateway is programmed.
+// rules returns the rules of a listener except the default one; none for nil: the listener of a ListenerSet appears
+// only after its Gateway is programmed.
 func (e *edge) rules(l *elbtypes.Listener) []elbtypes.Rule {
 	e.Helper()
 	if l == nil {
@@ -286,7 +286,7 @@ func (e *edge) rules(l *elbtypes.Listener) []elbtypes.Rule {
 	return slices.DeleteFunc(out.Rules, func(r elbtypes.Rule) bool { return aws.ToBool(r.IsDefault) })
 }
 
-// certificates imports n, sorted by ARN.
+// certificates imports n certificates and returns their ARNs, sorted.
 func (e *edge) certificates(n int) []string {
 	e.Helper()
 	client := acm.NewFromConfig(s.OutsideAWS())

@@ -43,7 +43,7 @@ func TestAGatewayHasItsLoadBalancerWithTheCertificatesOfItsConfiguration(t *test
 		})
 	})
 	https := e.listener(balancer, 443)
-	listed := func(arns ...string) []string { // the default one once more among the others
+	listed := func(arns ...string) []string { // the default one is listed once more among the others
 		all := append([]string{arns[0]}, arns...)
 		slices.Sort(all)
 		return all
@@ -115,7 +115,7 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 	})
 }
 
-// judges waits for the reasons of both conditions of the route's only parent.
+// judges waits until both conditions of the route's only parent have the reasons.
 func (e *edge) judges(r *gatewayv1.HTTPRoute, what, accepted, resolved string) {
 	e.Helper()
 	status := map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}

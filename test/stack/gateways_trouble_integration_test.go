@@ -76,7 +76,7 @@ func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
 	eventually(t, "the first alone is served", 4*patience, func(context.Context) (bool, error) { return rules() == 2, nil })
 }
 
-// Each of these fails the whole Gateway, while the route itself says that it is accepted.
+// Each of these fails the whole Gateway, although the route itself is accepted.
 func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
@@ -130,7 +130,7 @@ func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 	e.programmed(gateway)
 }
 
-// Nothing tells of it: the Gateway says what it said, the route says nothing, and another's does not either.
+// No status reports it: the Gateway's stays as before, and the controller writes none for the route or another one.
 func TestAWeightTooGreatStopsTheControllerInSilence(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
@@ -210,8 +210,8 @@ func TestAtRestTheSimulatorChangesNothing(t *testing.T) {
 	}
 }
 
-// compared makes the simulator compare everything with AWS, and returns what it changed of the load balancer and the
-// objects.
+// compared makes the simulator compare everything with AWS, and returns what it has changed in the load balancer and
+// the objects.
 func (e *edge) compared(balancer string, objects ...client.Object) (changed []string) {
 	e.Helper()
 	mark := s.Proxy.Mark()
@@ -224,7 +224,7 @@ func (e *edge) compared(balancer string, objects ...client.Object) (changed []st
 			return c.Operation == "DescribeRules" && strings.Contains(c.Resource, balancer)
 		})) >= 2, nil
 	})
-	s.LoadBalancers.Pause() // when the pass has ended
+	s.LoadBalancers.Pause() // returns when the pass has ended
 	defer s.LoadBalancers.Resume()
 	for _, call := range s.Proxy.CallsSince(mark) {
 		if call.Write && strings.Contains(call.Resource, balancer) {

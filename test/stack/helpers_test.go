@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// root is the repository.
+// root is the repository's root.
 const root = "../.."
 
 func listBuckets(t *testing.T, portal, token string) (status int) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// holder names the process that listens on a port, or says how to find it.
+// holder returns the process that listens on a port, or how to find it.
 func holder(port int) string {
 	unknown := fmt.Sprintf("another program (to see which: ss -ltnp 'sport = :%d')", port)
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
@@ -21,8 +21,7 @@ func holder(port int) string {
 	return unknown
 }
 
-// listeners returns the inodes of the listening sockets on a port; for the
-// format see proc(5).
+// listeners returns the inodes of the listening sockets on a port; for the format see proc(5).
 func listeners(table string, port int) []string {
 	f, err := os.Open(filepath.Clean(table))
 	if err != nil {

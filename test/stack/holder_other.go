@@ -4,7 +4,7 @@ package stack
 
 import "fmt"
 
-// holder says how to find the process that listens on a port.
+// holder returns how to find the process that listens on a port.
 func holder(port int) string {
 	return fmt.Sprintf("another program (to see which: lsof -nP -iTCP:%d -sTCP:LISTEN)", port)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// The binaries run out of the layers of their images, each in a root that holds nothing else and cannot be written, as
-// the user of its Pod: a file that they would need, and a folder that they would write to, shows.
+// The programs run from the layers of their images, each in a read-only root with nothing else in it, as the user of
+// its Pod: this shows whether a program needs another file, or writes to a folder.
 func TestImagesRunConfined(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("this test mounts and changes roots: run it as root, for example in a container with CAP_SYS_ADMIN and CAP_SYS_CHROOT")
@@ -54,7 +54,8 @@ func TestImagesRunConfined(t *testing.T) {
 	}
 }
 
-// restarted kills a process, and waits for the next one of its Pod: in a new root, unpacked and mounted again.
+// restarted kills a process, and waits for the next one of its Pod, which gets a new root, unpacked and mounted
+// again.
 func restarted(t *testing.T, s *stack.Stack, name string) {
 	t.Helper()
 	first := s.Part(name).PID()
@@ -70,7 +71,7 @@ func restarted(t *testing.T, s *stack.Stack, name string) {
 	}
 }
 
-// confined looks at the process itself.
+// confined checks the process itself.
 func confined(t *testing.T, s *stack.Stack, name string) {
 	t.Helper()
 	proc := filepath.Join("/proc", strconv.Itoa(s.Part(name).PID()))

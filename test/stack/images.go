@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// unpack writes what the layers of an image of ours hold into a folder, and returns its entrypoint.
+// unpack writes the files in the layers of one of Portico's images into a folder, and returns its entrypoint.
 func (s *Stack) unpack(image, folder string) (program string, err error) {
 	img, err := s.image(image)
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *Stack) writeKubeconfigs() error {
 		everyone.AuthInfos[user.Name] = theirs.AuthInfos[user.Name]
 		everyone.Contexts[user.Name] = theirs.Contexts[user.Name]
 	}
-	// What one tries first, one tries as a developer.
+	// The default context is a developer's.
 	everyone.CurrentContext = Users[0].Name
 	s.Kubeconfig = filepath.Join(s.Dir, "kubeconfig")
 	if err := clientcmd.WriteToFile(*everyone, s.Kubeconfig); err != nil {
@@ -58,7 +58,8 @@ func (s *Stack) kubeconfig(user, namespace string, auth *clientcmdapi.AuthInfo) 
 	return c
 }
 
-// restConfig returns a context's access without a client-side rate limit, which would only slow down tests.
+// restConfig returns the client configuration of a context without a client-side rate limit, which would only slow
+// down tests.
 func restConfig(c *clientcmdapi.Config, context string) (*rest.Config, error) {
 	cfg, err := clientcmd.NewNonInteractiveClientConfig(*c, context, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
@@ -68,8 +69,8 @@ func restConfig(c *clientcmdapi.Config, context string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// UserConfig returns the access of a sample user, or of "admin", by client
-// certificate. An external cluster has no users: there it is an error.
+// UserConfig returns the client configuration of a sample user, or of "admin", with a client certificate. An external
+// cluster has no such users: there it is an error.
 func (s *Stack) UserConfig(name string) (*rest.Config, error) {
 	c, err := clientcmd.LoadFromFile(s.Kubeconfig)
 	if err != nil {
@@ -81,12 +82,11 @@ func (s *Stack) UserConfig(name string) (*rest.Config, error) {
 	return restConfig(c, name)
 }
 
-// tokenLife is longer than anybody leaves make run running.
+// tokenLife is longer than anybody keeps make run running.
 const tokenLife = 30 * 24 * 60 * 60
 
-// ServiceAccountConfig returns the access of a ServiceAccount, by a token of the
-// TokenRequest API: for a test that runs the operator in its own process with
-// the rights that it has in production.
+// ServiceAccountConfig returns the client configuration of a ServiceAccount, with a token of the TokenRequest API:
+// for a test that runs the operator in its own process with the permissions that it has in production.
 func (s *Stack) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	clients, err := kubernetes.NewForConfig(s.Admin)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Stack) ServiceAccountConfig(ctx context.Context, namespace, name string
 	return cfg, nil
 }
 
-// ServiceAccountKubeconfig writes the same as a file into Dir and returns its path: for a process of its own.
+// ServiceAccountKubeconfig writes the same to a file in Dir and returns its path: for a separate process.
 func (s *Stack) ServiceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
 	cfg, err := s.ServiceAccountConfig(ctx, namespace, name)
 	if err != nil {

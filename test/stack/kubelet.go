@@ -19,9 +19,8 @@ import (
 	"github.com/portico-platform/portico/test/stack/pods"
 )
 
-// kubelet is what the API server asks for the logs of a Pod, on every Node. It
-// refuses what a kubelet refuses, and asks kwok for the log that belongs to the
-// container's image.
+// kubelet serves the API server's requests for the logs of Pods, on every Node. It refuses what a kubelet refuses,
+// and gets from kwok the log for the container's image.
 type kubelet struct {
 	clients kubernetes.Interface
 	kwok    *httputil.ReverseProxy
@@ -36,7 +35,7 @@ func (s *Stack) startKubelet(ctx context.Context, clients kubernetes.Interface) 
 	upstream := &url.URL{Scheme: "http", Host: address(s.ports.kwok)}
 	k := &kubelet{clients: clients, node: s.node, kwok: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
-		FlushInterval: -1, // lines that are followed arrive as they are written
+		FlushInterval: -1, // followed lines arrive as they are written
 	}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", k.logs)
@@ -67,22 +66,21 @@ func (k *kubelet) logs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if status.State.Running == nil || query.Get("previous") == "true" {
-		query.Del("follow") // nothing comes any more
+		query.Del("follow") // the log has ended
 	}
 	r.URL.RawQuery = query.Encode()
 	r.URL.Path = fmt.Sprintf("/containerLogs/%s/%s/%s", namespace, name, logOf(status.Image))
 	k.kwok.ServeHTTP(w, r)
 }
 
-// refuse answers without a line's end: the API server makes the text a message.
+// refuse writes the error without a final newline: the API server uses the text as a message.
 func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, err.Error())
 }
 
-// logStatus returns the status of a container that has a log. The error says, in
-// a kubelet's words, why there is none.
+// logStatus returns the status of a container that has a log. The error has a kubelet's message why there is none.
 func logStatus(pod *corev1.Pod, container string, previous bool) (*corev1.ContainerStatus, error) {
 	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container })
 	if i < 0 {

@@ -26,17 +26,16 @@ const (
 	metricsGroup, metricsVersion = "metrics.k8s.io", "v1beta1"
 	metricsService               = "metrics-server"
 	metricsHost                  = metricsService + "." + metav1.NamespaceSystem + ".svc"
-	// metricsWindow is over how long metrics-server measures.
+	// metricsWindow is the period of metrics-server's measurements.
 	metricsWindow = 15 * time.Second
 )
 
-// metrics serves the usage of Pods in place of metrics-server: kwok's containers
-// use nothing that could be measured. What a container uses follows from its
-// name and what it requests, and stays the same. The API server has looked at
-// the caller's rights before it asks here.
+// metrics serves the usage of Pods instead of metrics-server: kwok's containers have no usage to measure. A
+// container's usage is derived from its name and its requests, and is constant. The API server has authorised the
+// caller before.
 type metrics struct{ clients kubernetes.Interface }
 
-// startMetrics serves the metrics API, and registers it. A cluster of others has its own, or none.
+// startMetrics serves the metrics API, and registers it. An external cluster has its own, or none.
 func (s *Stack) startMetrics(ctx context.Context) error {
 	if !s.opts.Parts.has(Nodes) || s.opts.ExternalKubeconfig != "" {
 		return nil
@@ -60,13 +59,13 @@ func (s *Stack) startMetrics(ctx context.Context) error {
 	return ApplyObjects(ctx, s.Admin, s.MetricsObjects()...)
 }
 
-// MetricsObjects returns what registers the metrics API: a test deletes the APIService for a cluster without
-// metrics-server, and applies it again.
+// MetricsObjects returns the objects that register the metrics API: a test deletes the APIService for a cluster
+// without metrics-server, and applies it again.
 func (s *Stack) MetricsObjects() []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{
 		{Object: object{
 			"apiVersion": "v1", "kind": "Service", "metadata": object{"name": metricsService, "namespace": metav1.NamespaceSystem},
-			"spec": object{"type": string(corev1.ServiceTypeExternalName), "externalName": "127.0.0.1"}, // the API server does without addresses of the cluster
+			"spec": object{"type": string(corev1.ServiceTypeExternalName), "externalName": "127.0.0.1"}, // the API server does not use addresses of the cluster network
 		}},
 		{Object: object{
 			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": object{"name": metricsVersion + "." + metricsGroup},
@@ -127,7 +126,7 @@ func (m *metrics) get(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, usage)
 }
 
-// usageOf returns the PodMetrics of a Pod, nil while none of its containers runs.
+// usageOf returns the PodMetrics of a Pod, or nil while none of its containers runs.
 func usageOf(pod *corev1.Pod) object {
 	running := map[string]bool{}
 	for i := range pod.Status.ContainerStatuses {
@@ -150,8 +149,8 @@ func usageOf(pod *corev1.Pod) object {
 	}
 }
 
-// containerUsage returns a part of what the container requests: of its CPU 15 to 54 %, which is below what any
-// autoscaler aims at, and of its memory 30 to 69 %.
+// containerUsage returns a part of what the container requests: 15 to 54 % of its CPU, which is below any
+// autoscaler's target, and 30 to 69 % of its memory.
 func containerUsage(pod string, c *corev1.Container) object {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(pod + "/" + c.Name)) // hashes never fail
@@ -164,7 +163,7 @@ func containerUsage(pod string, c *corev1.Container) object {
 		memory = q
 	}
 	return object{
-		"cpu":    fmt.Sprintf("%dn", cpu.MilliValue()*(15+draw)*10_000), // of nano-cores, as metrics-server writes it
+		"cpu":    fmt.Sprintf("%dn", cpu.MilliValue()*(15+draw)*10_000), // in nano-cores, as metrics-server writes it
 		"memory": fmt.Sprintf("%dKi", memory.Value()*(30+draw)/100/1024),
 	}
 }
@@ -172,10 +171,10 @@ func containerUsage(pod string, c *corev1.Container) object {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the API server has gone
+	_ = json.NewEncoder(w).Encode(body) // the API server has disconnected
 }
 
-// fail answers with an error as the API server passes it on.
+// fail writes an error as the API server passes it on.
 func fail(w http.ResponseWriter, err error) {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok {

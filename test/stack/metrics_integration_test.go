@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestTheClusterMeasuresPods asks as people and tools do: by kubectl top, and by the API with the rights of a
-// developer.
+// TestTheClusterMeasuresPods reads metrics as people and tools do: with kubectl top, and through the API with a
+// developer's permissions.
 func TestTheClusterMeasuresPods(t *testing.T) {
 	deploy(t, "measured", "registry.invalid/measured", 1)
 	podOf(t, "measured", "runs", func(c corev1.ContainerStatus) bool { return c.State.Running != nil })
@@ -52,8 +52,8 @@ func TestTheClusterMeasuresPods(t *testing.T) {
 	}
 }
 
-// TestNobodyPassesTheAPIServerBy: the certificate of an admin, which the API server's authority has signed, opens the
-// metrics API to nobody.
+// TestNobodyPassesTheAPIServerBy checks that the metrics API itself refuses an administrator's certificate, although
+// the API server's authority has signed it.
 func TestNobodyPassesTheAPIServerBy(t *testing.T) {
 	cfg := rest.CopyConfig(s.Admin)
 	service := s.MetricsObjects()[1].Object["spec"].(map[string]any)["service"].(map[string]any)

@@ -14,10 +14,10 @@ import (
 
 const nodeCount = 2
 
-// simulated is the label of the Nodes that kwok plays.
+// simulated is the label of the Nodes that kwok simulates.
 const simulated = "portico.dev/simulated"
 
-// startNodes brings up kwok, which plays the kubelets, and makes the Nodes.
+// startNodes starts kwok, which simulates the kubelets, and creates the Nodes.
 func (s *Stack) startNodes(ctx context.Context) error {
 	if !s.opts.Parts.has(Nodes) {
 		return nil
@@ -59,7 +59,7 @@ func (s *Stack) startNodes(ctx context.Context) error {
 	})
 }
 
-// simulatedNode returns a Node with room for a load test of 1000 Pods, whichever Node they get.
+// simulatedNode returns a Node with room for all 1000 Pods of a load test.
 func simulatedNode(name string) *corev1.Node {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("128"),

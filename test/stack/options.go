@@ -8,13 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Parts says what to start. Dependencies are not implied: a portal without a
-// control plane is refused.
+// Parts are the parts to start. Dependencies are not implied: a portal without a control plane is refused.
 type Parts uint
 
 const (
-	// ControlPlane is etcd, kube-apiserver and kube-controller-manager, with
-	// our CRDs, RBAC, policies and the sample world applied.
+	// ControlPlane is etcd, kube-apiserver and kube-controller-manager, with Portico's CRDs, RBAC and policies, and
+	// the sample objects.
 	ControlPlane Parts = 1 << iota
 	// Scheduler is kube-scheduler.
 	Scheduler
@@ -24,13 +23,12 @@ const (
 	AWS
 	// Dex is the identity provider with the sample users.
 	Dex
-	// Operator is bin/operator in place of its image, in the Pod of its Deployment.
+	// Operator is bin/operator instead of its image, in the Pod of its Deployment.
 	Operator
-	// Portal is bin/portal in place of its image, in the Pod of its Deployment, at a Service.
+	// Portal is bin/portal instead of its image, in the Pod of its Deployment, behind a Service.
 	Portal
-	// Gateways is Gateway API with a simulator of the AWS Load Balancer
-	// Controller (see albsim), and hosted zones with the grants to use them. It
-	// needs ControlPlane and AWS. A cluster of others brings its own.
+	// Gateways is Gateway API with a simulator of the AWS Load Balancer Controller (see albsim), and hosted zones
+	// with the grants to use them. It needs ControlPlane and AWS. An external cluster has its own.
 	Gateways
 
 	// Everything is what make run starts.
@@ -39,72 +37,69 @@ const (
 
 func (p Parts) has(q Parts) bool { return p&q != 0 }
 
-// Options of a stack. Only Root and Parts are needed.
+// Options of a stack. Only Root and Parts are required.
 type Options struct {
-	// Root is the repository.
+	// Root is the repository's root.
 	Root  string
 	Parts Parts
-	// Dir is the run directory: logs, certificates, kubeconfigs, etcd's data.
-	// What an earlier run left there is removed at the start, and the logs stay
-	// after Close. Empty means a fresh one under Root/.run that Close removes.
+	// Dir is the run directory: logs, certificates, kubeconfigs, etcd's data. Start removes what an earlier run left
+	// there, and the logs stay after Close. Empty means a new one under Root/.run that Close removes.
 	Dir string
-	// Ports fixes ports; those left 0 are chosen among the free ones.
+	// Ports sets ports; those left 0 are chosen among the free ones.
 	Ports Ports
-	// AWSEndpoint is an AWS-compatible endpoint to use in place of moto and the
-	// proxy, which are then not started. AWSCredentials are those for it.
+	// AWSEndpoint is an AWS-compatible endpoint to use instead of moto and the proxy, which are then not started.
+	// AWSCredentials are the credentials for it.
 	AWSEndpoint    string
 	AWSCredentials Credentials
-	// ExternalKubeconfig is the kubeconfig of a cluster to use in place of ours,
-	// with the rights of a platform admin in its current context. There are
-	// no users' certificates then: UserConfig and the users' contexts are absent.
+	// ExternalKubeconfig is the kubeconfig of a cluster to use instead of the stack's own, with platform
+	// administrator permissions in its current context. There are no users' certificates then: UserConfig and the
+	// users' contexts are absent.
 	ExternalKubeconfig string
-	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways. Operator and
-	// Portal are then room for them, for somebody who installs them later.
+	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways. The parts
+	// Operator and Portal then only prepare the Node and the Service, for a test that installs them later.
 	Bare bool
-	// Install installs the platform in place of what an installation without Helm applies, before the samples.
+	// Install installs the platform instead of the manifests for an installation without Helm, before the samples.
 	Install func(context.Context, *Stack) error
-	// Images is a folder of image layouts by name, as make image writes it: operator and portal run out of their
+	// Images is a folder of image layouts by name, as make image writes it: operator and portal run from their
 	// layers, confined. Empty means from bin.
 	Images string
-	// Versions are folders of binaries by the tag of images: what runs in place of images of ours with such a tag.
-	// Those with any other run from bin.
+	// Versions are folders of programs by image tag: Portico's images with such a tag run the programs in the folder.
+	// Those with any other tag run from bin.
 	Versions map[string]string
-	// AuditLog has kube-apiserver write to AuditLogPath what the portal asks of it.
+	// AuditLog makes kube-apiserver record the portal's requests in AuditLogPath.
 	AuditLog bool
-	// TimeScale stretches how long AWS takes, as awsproxy.Options says; 0 means that everything is at once.
+	// TimeScale scales AWS's delays, see awsproxy.Options; 0 means that everything happens at once.
 	TimeScale float64
-	// WorkloadIdentity has the sample AWSProvider give Pods rights, by EKS Pod Identity: AWS then knows the cluster as
-	// ClusterName.
+	// WorkloadIdentity makes the sample AWSProvider give Pods permissions, with EKS Pod Identity: AWS then knows the
+	// cluster as ClusterName.
 	WorkloadIdentity bool
-	// Seed of the lots that AWS draws; 0 means 1.
+	// Seed seeds the random choices of the AWS proxy; 0 means 1.
 	Seed uint64
 	// PortalSettings are flags of the portal by name, without dashes.
 	PortalSettings map[string]string
-	// Progress is told, line by line, what is built and started. Nil is silent.
+	// Progress receives, line by line, what is built and started. Nil is silent.
 	Progress io.Writer
 }
 
-// Ports of what people and their tools talk to. Each has a variable of make run
-// by the name given here.
+// Ports are the ports that people and their tools use. Each has a variable of make run, named here.
 type Ports struct {
 	APIServer int // APISERVER_PORT
 	Dex       int // DEX_PORT
-	AWS       int // AWS_PORT: the listener for everyone but the operator
+	AWS       int // AWS_PORT: the listener for all but the operator
 	Portal    int // PORTAL_PORT
 }
 
-// FriendlyPorts are those of make run.
+// FriendlyPorts are the ports of make run.
 var FriendlyPorts = Ports{APIServer: 6443, Dex: 5556, AWS: 4566, Portal: 8080}
 
-// Credentials are static AWS credentials. The zero value means test/test, which
-// simulators take.
+// Credentials are static AWS credentials. The zero value means test/test, which simulators accept.
 type Credentials struct{ AccessKeyID, SecretAccessKey string }
 
-// Region is the sample AWSProvider's.
+// Region is the region of the sample AWSProvider.
 const Region = "eu-west-1"
 
-// SecretAccessKey is the one of the simulator's account in the operator's hands; the simulator takes any. Tests look
-// for it where no secret may be.
+// SecretAccessKey is the operator's key for the simulator's account; the simulator accepts any. Tests search for it
+// where no secret may appear.
 const SecretAccessKey = "planted-41bd-secret-access-key"
 
 func (o *Options) setDefaults() error {

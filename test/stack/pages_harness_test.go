@@ -17,15 +17,15 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// place is an empty cluster with room for operator and portal, and the terminal of somebody who may administer it.
+// place is an empty cluster for the installation of operator and portal, and the terminal of an administrator.
 type place struct {
 	*stack.Stack
 	t     *testing.T
 	shell *docs.Shell
-	url   string // of the portal: an Ingress takes no address
+	url   string // of the portal: an Ingress gets no address
 }
 
-// newPlace starts a cluster on the AWS of s, which outlives it.
+// newPlace starts a cluster that uses the AWS of s, which outlives it.
 func newPlace(t *testing.T, at stack.Ports) *place {
 	t.Helper()
 	c, err := stack.Start(t.Context(), stack.Options{
@@ -47,7 +47,7 @@ func newPlace(t *testing.T, at stack.Ports) *place {
 	return p
 }
 
-// sits makes the folder in which somebody types: that of the repository, as far as the pages name what is in it.
+// sits creates the working folder of the administrator: the parts of the repository that the pages refer to.
 func (p *place) sits() {
 	p.t.Helper()
 	repository, err := filepath.Abs(root)
@@ -83,12 +83,12 @@ func (p *place) file(name, text string) {
 
 type object = map[string]any
 
-// stage writes what the stack needs beside what the pages say, as values and as an overlay: the Node that runs Pods of
-// ours, the simulator of AWS, and how Dex names users and audiences.
+// stage writes what the stack needs in addition to the pages, as values and as an overlay: the Node that runs
+// Portico's Pods, the simulator of AWS, and Dex's names of users and audiences.
 func (p *place) stage() {
 	p.t.Helper()
 	operator, portal := p.Settings()
-	for _, said := range []string{"public-url", "oidc-issuer-url", "oidc-client-id", "development"} { // by the pages, or by default
+	for _, said := range []string{"public-url", "oidc-issuer-url", "oidc-client-id", "development"} { // set by the pages, or by default
 		delete(portal, said)
 	}
 	delete(operator, "oidc-issuer-url")
@@ -124,7 +124,7 @@ func (p *place) yaml(from any) string {
 	return string(text)
 }
 
-// types ends the test when a page does not hold: what follows builds on it.
+// types runs the commands of a page, and ends the test when one fails: what follows depends on them.
 func (p *place) types(page *docs.Page, blocks ...*docs.Block) string {
 	p.t.Helper()
 	out := ""
@@ -137,7 +137,7 @@ func (p *place) types(page *docs.Page, blocks ...*docs.Block) string {
 	return out
 }
 
-// must runs a command that stands on no page, and fails the test if the command fails.
+// must runs a command that is on no page, and fails the test if the command fails.
 func (p *place) must(script string) string {
 	p.t.Helper()
 	out, err := p.shell.Run(p.t.Context(), script)
@@ -147,7 +147,7 @@ func (p *place) must(script string) string {
 	return strings.TrimSpace(out)
 }
 
-// says fails unless a text has a part.
+// says fails unless a text contains a part.
 func (p *place) says(text, part string) {
 	p.t.Helper()
 	if !strings.Contains(text, part) {
@@ -155,7 +155,7 @@ func (p *place) says(text, part string) {
 	}
 }
 
-// answers asks the portal as a developer.
+// answers sends a request to the portal as a developer.
 func (p *place) answers(when string) {
 	p.t.Helper()
 	token, err := p.Token(p.t.Context(), "payments-dev")

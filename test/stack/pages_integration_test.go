@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// An admin installs Portico, changes it, removes it and installs it again, loses the cluster, comes back in another
-// one, removes everything and installs without Helm: each step as the pages print it.
+// An administrator installs Portico, changes it, removes it and installs it again, loses the cluster, restores it in
+// another one, removes everything and installs without Helm: each step as the pages print it.
 func TestAnAdminFollowsThePages(t *testing.T) {
 	a := newPlace(t, stack.Ports{})
 	install, disaster := a.pageOf("docs/install.md"), a.pageOf("docs/disaster.md")

@@ -8,8 +8,8 @@ import (
 	"github.com/portico-platform/portico/test/docs"
 )
 
-// elsewhere returns, by page, what is not typed as it is printed: here is no AWS, no GitHub, no registry and no
-// browser.
+// elsewhere returns, by page, the commands that are replaced: there is no AWS, no GitHub, no registry and no browser
+// here.
 func (p *place) elsewhere() map[string][]docs.Otherwise {
 	const (
 		charts = "oci://ghcr.io/portico-platform/charts/"
@@ -69,7 +69,7 @@ func (p *place) elsewhere() map[string][]docs.Otherwise {
 	}
 }
 
-// provider replaces the credentials of a page's provider by keys for the simulator. line is a line break with its
+// provider replaces the credentials of a page's provider with keys for the simulator. line is a line break with its
 // indentation.
 func (p *place) provider(line string) docs.Otherwise {
 	region := line + "region: eu-west-1"

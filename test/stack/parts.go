@@ -13,7 +13,7 @@ func (o *Options) targets() []build.Target {
 	if o.ExternalKubeconfig == "" {
 		need(ControlPlane, build.Etcd, build.APIServer, build.ControllerManager)
 	}
-	need(ControlPlane, build.Kubectl) // for people, and tests of what they type
+	need(ControlPlane, build.Kubectl) // for people, and for tests of kubectl commands
 	need(Scheduler, build.Scheduler)
 	need(Nodes, build.Kwok, build.KwokStages)
 	if o.AWSEndpoint == "" {

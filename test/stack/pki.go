@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// pki is the certificates of one run. One authority signs for servers and
-// clients, and one for the API server before the servers of aggregated APIs:
-// whom that one names, they believe. Their keys stay in memory.
+// pki has the certificates of one run. One authority signs for servers and clients, and another for the API server as
+// a client of the servers of aggregated APIs, which trust the user that it names. The authorities' keys stay in
+// memory.
 type pki struct {
 	*authority
 	frontProxy *authority
-	// The one serving certificate, of all servers.
+	// The one serving certificate, for all servers.
 	ServingCert, ServingKey string
 	// ServiceAccountKey signs and verifies the tokens of ServiceAccounts.
 	ServiceAccountKey string
@@ -126,7 +126,7 @@ func (p *pki) makeFrontProxy() error {
 	return writePair(p.FrontProxyCert, cert, p.FrontProxyKey, key)
 }
 
-// client issues a certificate of a user and groups, as Kubernetes reads them.
+// client issues a certificate for a user and groups, as Kubernetes reads them.
 func (p *authority) client(user string, groups ...string) (cert, key []byte, err error) {
 	return p.issue(template(user, groups))
 }

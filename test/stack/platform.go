@@ -22,10 +22,10 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// manifests, under Root, are what an installation without Helm applies.
+// manifests, under Root, is the file for an installation without Helm.
 const manifests = "config/default/portico.yaml"
 
-// answerTimeout is how long a Deployment may take until a Pod of it is ready.
+// answerTimeout is how long a Deployment may take until one of its Pods is ready.
 const answerTimeout = 2 * time.Minute
 
 // Settings returns this stack's own flags of operator and portal, by name without dashes.
@@ -35,14 +35,14 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 		operator["allowed-endpoints"] = s.providerEndpoint()
 		operator["database-ca-file"], operator["loopback-databases"] = s.DatabaseCAFile(), "true"
 	}
-	maps.Copy(operator, map[string]string{ // as the portal has them
+	maps.Copy(operator, map[string]string{ // the same values as the portal's
 		"oidc-issuer-url": s.issuer(), "oidc-audience": Audience, "oidc-client-id": PortalClient, "oidc-username-claim": "preferred_username", "oidc-prefix": Prefix,
 	})
 	portal = map[string]string{
-		"development": "true", "shutdown-delay-duration": "0s", // its Service sends nothing more at once
+		"development": "true", "shutdown-delay-duration": "0s", // the Service sends no more requests immediately
 		"public-url":      s.PortalURL,
 		"oidc-issuer-url": s.issuer(), "oidc-client-id": PortalClient,
-		// What the sample roles, and the users' certificates, name people by.
+		// The names of people in the sample roles and in the users' certificates.
 		"oidc-username-claim": "preferred_username",
 		"oidc-prefix":         Prefix, "api-audience": Audience,
 		"cli-client-id": CLIClient, "cli-scopes": APIScopes + " offline_access",
@@ -51,12 +51,12 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 	return operator, portal
 }
 
-// DatabaseCAFile returns where the operator reads which authorities it trusts with databases. A test that leads some to
-// real servers writes it.
+// DatabaseCAFile returns the file with the certificate authorities that the operator trusts for databases. A test
+// with real database servers writes it.
 func (s *Stack) DatabaseCAFile() string { return filepath.Join(s.Dir, "databases.pem") }
 
-// platform returns the objects of every installation, with this one's settings, as an overlay of kustomize would have
-// it.
+// platform returns the objects of every installation, with this stack's settings, as an overlay of kustomize would
+// produce them.
 func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
 	all, err := ReadObjects(s.root(), manifests)
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
 		case "Deployment portico-portal":
 			err = s.place(o, Portal)
 		case "HorizontalPodAutoscaler portico-portal":
-			continue // one portal is enough here
+			continue // one replica is sufficient here
 		}
 		if err != nil {
 			return nil, err
 		}
 		if o.GetKind() == "Deployment" && s.opts.ExternalKubeconfig != "" {
-			s.deployments = append(s.deployments, o) // nobody there has the images
+			s.deployments = append(s.deployments, o) // an external cluster does not have the images
 			continue
 		}
 		ours = append(ours, o)
@@ -89,7 +89,7 @@ func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
 	return append(ours, secrets()...), nil
 }
 
-// set puts flags into a ConfigMap of variables.
+// set adds flags to a ConfigMap of environment variables.
 func set(o *unstructured.Unstructured, flags map[string]string) error {
 	for name, value := range flags {
 		variable := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
@@ -100,7 +100,7 @@ func set(o *unstructured.Unstructured, flags map[string]string) error {
 	return nil
 }
 
-// place lets a Deployment run one Pod at our Node, or none.
+// place makes a Deployment run one Pod on the stack's own Node, or none.
 func (s *Stack) place(o *unstructured.Unstructured, part Parts) error {
 	replicas := int64(0)
 	if s.opts.Parts.has(part) {
@@ -112,8 +112,8 @@ func (s *Stack) place(o *unstructured.Unstructured, part Parts) error {
 	)
 }
 
-// secrets returns the Secrets that an installer creates: the portal's at the identity provider, and the keys of
-// sessions.
+// secrets returns the Secrets that an administrator creates at installation: the portal's OIDC client secret, and the
+// session keys.
 func secrets() []*unstructured.Unstructured {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails since Go 1.24
@@ -129,7 +129,7 @@ func secrets() []*unstructured.Unstructured {
 	}
 }
 
-// newNode creates the Node on which operator and portal run.
+// newNode sets up the Node on which operator and portal run.
 func (s *Stack) newNode() error {
 	if !s.opts.Parts.has(Operator | Portal) {
 		return nil
@@ -149,7 +149,7 @@ func (s *Stack) newNode() error {
 	return nil
 }
 
-// startPods runs what is bound to that Node.
+// startPods runs the Pods that are bound to that Node.
 func (s *Stack) startPods(ctx context.Context) error {
 	if s.node == nil {
 		return nil
@@ -165,7 +165,7 @@ func (s *Stack) startPods(ctx context.Context) error {
 	return nil
 }
 
-// startUnknown runs the Pods of Deployments that the cluster does not have, until ctx ends.
+// startUnknown runs the Pods of Deployments that are not in the cluster, until ctx ends.
 func (s *Stack) startUnknown(ctx context.Context) error {
 	for _, o := range s.deployments {
 		var d appsv1.Deployment
@@ -180,7 +180,7 @@ func (s *Stack) startUnknown(ctx context.Context) error {
 	return nil
 }
 
-// binary returns the path of the program that runs in place of one of Portico's images.
+// binary returns the path of the program that runs instead of one of Portico's images.
 func (s *Stack) binary(image string) (string, error) {
 	name, tag, _ := strings.Cut(path.Base(image), ":")
 	program := name
@@ -197,8 +197,8 @@ func (s *Stack) binary(image string) (string, error) {
 	return s.opts.bin(program), nil
 }
 
-// add makes a process of a Pod. Replicas, and Pods that take turns, have the same name: the log of the second has
-// another one.
+// add adds a process of a Pod. Replicas, and Pods that follow each other, have the same name: if the first is still
+// running, the log of the next gets a number.
 func (s *Stack) add(spec process.Spec) *process.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +211,8 @@ func (s *Stack) add(spec process.Spec) *process.Process {
 	return p
 }
 
-// awaitPart waits until a Pod of a part is ready; where nothing is applied, whoever applies it does.
+// awaitPart waits until a Pod of a part is ready. On a bare cluster it does nothing: the test that installs the part
+// waits.
 func (s *Stack) awaitPart(ctx context.Context, part Parts, name, port string) error {
 	if !s.opts.Parts.has(part) || s.opts.Bare {
 		return nil
@@ -232,7 +233,7 @@ func (s *Stack) awaitPart(ctx context.Context, part Parts, name, port string) er
 	return nil
 }
 
-// AddressOf returns where a ready Pod of operator or portal answers at a port of this name, or "".
+// AddressOf returns the address of a named port of a ready Pod of operator or portal, or "".
 func (s *Stack) AddressOf(name, port string) string {
 	for _, at := range s.node.Ready(labelsOf(name), port) {
 		return at
@@ -248,7 +249,7 @@ func (s *Stack) startOperator(ctx context.Context) error {
 	return s.awaitPart(ctx, Operator, "operator", "health")
 }
 
-// startPortal plays the portal's Service at its port.
+// startPortal simulates the portal's Service at its port.
 func (s *Stack) startPortal(ctx context.Context) error {
 	if !s.opts.Parts.has(Portal) {
 		return nil

@@ -23,7 +23,7 @@ func TestTheTagOfAnImageChoosesTheVersion(t *testing.T) {
 	}
 }
 
-// Two replicas are made before either runs; one that is started again keeps its log.
+// Two replicas are created before either runs; one that is started again keeps its log.
 func TestReplicasHaveLogsOfTheirOwn(t *testing.T) {
 	group, err := process.NewGroup(t.TempDir(), nil)
 	if err != nil {

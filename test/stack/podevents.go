@@ -13,8 +13,7 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// podEvents records the events that a kubelet records about a failing
-// container: kwok's stages know only fixed texts.
+// podEvents records the events that a kubelet records for a failing container: kwok's stages have only fixed texts.
 type podEvents struct{ recorder record.EventRecorder }
 
 // startPodEvents watches Pods until Close.
@@ -24,7 +23,7 @@ func (s *Stack) startPodEvents(ctx context.Context, clients kubernetes.Interface
 	p := &podEvents{recorder: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet"})}
 	factory := informers.NewSharedInformerFactory(clients, 0)
 	informer := factory.Core().V1().Pods().Informer()
-	// The API server may be restarted beneath it; the watch is tried again anyway.
+	// The API server may be restarted; the watch is retried anyway.
 	if err := informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}); err != nil {
 		return err
 	}
@@ -41,7 +40,7 @@ func (s *Stack) startPodEvents(ctx context.Context, clients kubernetes.Interface
 	return nil
 }
 
-// updated records what the new status of each container tells, once.
+// updated records an event for the new status of each container, once.
 func (p *podEvents) updated(before, after any) {
 	was, is := before.(*corev1.Pod), after.(*corev1.Pod)
 	known := map[string]string{}

@@ -13,14 +13,14 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// PodIdentityAudience is what the tokens are for that Pods show to the EKS Pod Identity Agent.
+// PodIdentityAudience is the audience of the tokens that Pods send to the EKS Pod Identity Agent.
 const PodIdentityAudience = "pods.eks.amazonaws.com"
 
-// WebIdentityAudience is what the tokens are for that Pods show to STS (IRSA).
+// WebIdentityAudience is the audience of the tokens that Pods send to STS (IRSA).
 const WebIdentityAudience = "sts.amazonaws.com"
 
-// VerifyPod returns the look of EKS at Pods' tokens: the API server says whose they are. The cluster is the one that
-// AWS knows this one as.
+// VerifyPod returns a verifier of Pods' tokens that uses TokenReview, as EKS does. The cluster is the identity of
+// this cluster in AWS.
 func (s *Stack) VerifyPod(cluster awsproxy.EKSCluster) awsproxy.PodVerifier {
 	return func(ctx context.Context, token string) (awsproxy.Pod, error) {
 		clients, err := kubernetes.NewForConfig(s.Admin)
@@ -42,7 +42,7 @@ func (s *Stack) VerifyPod(cluster awsproxy.EKSCluster) awsproxy.PodVerifier {
 	}
 }
 
-// PodToken returns a token of a Pod's ServiceAccount, which ends with the Pod, as the kubelet projects it into its
+// PodToken returns a token of a Pod's ServiceAccount that is bound to the Pod, as the kubelet projects it into
 // containers.
 func (s *Stack) PodToken(ctx context.Context, pod *corev1.Pod, audience string) (string, error) {
 	clients, err := kubernetes.NewForConfig(s.Admin)

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// What the containers of failing Pods have written, by the name of the image.
+// The output of the containers of failing Pods, by the name of the image.
 //
 //go:embed logs/*.log
 var loggedByFailing embed.FS
 
-// How often a container that runs writes a line, and after how many lines its
-// log is replaced, as a kubelet rotates it.
+// How often a running container writes a line, and the number of lines after which its log is rotated, as a kubelet
+// does.
 const logPeriod, logLines = 2 * time.Second, 2000
 
-// logging are the images broken-NAME that write a log, and one of their own.
+// logging are the images broken-NAME that have a log of their own.
 var logging = []string{"crash", "memory", "readiness", "startup"}
 
-// podLogs are the logs of simulated containers: files in the format of a
-// container runtime, which kwok serves. Healthy containers share one that grows.
+// podLogs are the logs of simulated containers: files in the format of a container runtime, which kwok serves.
+// Healthy containers share one log that grows.
 type podLogs struct{ dir string }
 
 // podLog returns the text that a container of image broken-NAME writes each time
@@ -54,8 +54,8 @@ func (s *Stack) startPodLogs(ctx context.Context) (config string, err error) {
 func (l *podLogs) path(name string) string { return filepath.Join(l.dir, name+".log") }
 func (l *podLogs) config() string          { return filepath.Join(l.dir, "kwok.yaml") }
 
-// write makes every file, and kwok's configuration, in which a container's name
-// stands for the log to serve: the kubelets' endpoint asks so.
+// write writes every file, and kwok's configuration, which selects the log to serve by container name: the kubelets'
+// endpoint requests it so.
 func (l *podLogs) write() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (l *podLogs) write() error {
 	return errors.Join(append(errs, err, os.WriteFile(l.config(), config, 0o600))...)
 }
 
-// begin replaces the log of running containers by a new one. Who follows it goes on.
+// begin replaces the log of running containers with a new one. Clients that follow it continue.
 func (l *podLogs) begin(now time.Time) error {
 	text := logged(now, "INFO  starting, version 1.4.2\n") + logged(now, "INFO  listening on :8080\n")
 	fresh := l.path("running") + ".new"
@@ -88,7 +88,7 @@ func (l *podLogs) begin(now time.Time) error {
 	return os.Rename(fresh, l.path("running"))
 }
 
-// grow writes requests into the log of running containers until ctx ends.
+// grow appends requests to the log of running containers until ctx ends.
 func (l *podLogs) grow(ctx context.Context) error {
 	ticker := time.NewTicker(logPeriod)
 	defer ticker.Stop()
@@ -116,7 +116,7 @@ func (l *podLogs) add(now time.Time, n int) error {
 	return errors.Join(err, f.Close())
 }
 
-// logged returns a line as a container runtime writes it.
+// logged returns a line in the format of a container runtime.
 func logged(at time.Time, line string) string {
 	return at.UTC().Format(time.RFC3339Nano) + " stdout F " + line
 }

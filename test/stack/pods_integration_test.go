@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// deploy makes a Deployment as teams do, with probes, and removes it after the test.
+// deploy creates a Deployment as teams do, with probes, and deletes it after the test.
 func deploy(t *testing.T, name, image string, replicas int32) {
 	t.Helper()
 	probe := &corev1.Probe{
@@ -60,7 +60,7 @@ func deploy(t *testing.T, name, image string, replicas int32) {
 	t.Cleanup(func() { _ = c.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-// podOf waits until the only Pod of a Deployment has a container that is as told.
+// podOf waits until the only Pod of a Deployment has a container that fulfils ok.
 func podOf(t *testing.T, name, what string, ok func(corev1.ContainerStatus) bool) (pod corev1.Pod) {
 	t.Helper()
 	var last string
@@ -183,7 +183,7 @@ func checkUnready(t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-// kwok chooses among the stages that match by lot, unless they have weights.
+// kwok chooses at random among the stages that match, unless they have weights.
 func TestEveryReplicaOfAnImageFailsAlike(t *testing.T) {
 	deploy(t, "many", "broken-secret", 40)
 	pods := clients(t, s.Admin).CoreV1().Pods("payments")
@@ -262,7 +262,7 @@ func refused(err error, message string) bool {
 	return apierrors.IsBadRequest(err) && err.Error() == message
 }
 
-// follow reads what is written after the lines that were there.
+// follow reads what is written after the existing lines.
 func follow(t *testing.T, c kubernetes.Interface, pod string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// PortTakenError says that a port that was asked for is not free.
+// PortTakenError reports that a requested port is not free.
 type PortTakenError struct {
-	Part     string // who wants it
+	Part     string // the part that needs it
 	Port     int
-	Variable string // of make run, to choose another
-	Holder   string // who has it, or how to find out
+	Variable string // variable of make run for another port
+	Holder   string // the process that has it, or how to find it
 }
 
 func (e *PortTakenError) Error() string {
@@ -22,14 +22,13 @@ func (e *PortTakenError) Error() string {
 		e.Port, e.Part, e.Holder, e.Variable, e.Port+1)
 }
 
-// Free ports are taken from below the range from which systems give ports to
-// outgoing connections (from 32768 on Linux, 49152 elsewhere), or one of those
-// could take a port between the choice and the start of its server.
+// Free ports are chosen below the range of ephemeral ports for outgoing connections (from 32768 on Linux, 49152
+// elsewhere); otherwise one of those connections could take a port between the choice and the start of its server.
 const lowPort, highPort = 20000, 32768
 
-// ports hands out loopback ports, no port twice. Stacks start at the same time, and a port is bound seconds after it
-// was chosen: until release the UDP port of the same number, which no part uses, is held to say that it is taken. The
-// system gives it back however the process ends.
+// ports allocates loopback ports, no port twice. Stacks start in parallel, and a server binds its port seconds after
+// it was chosen: until release the UDP port of the same number, which no part uses, stays bound as a reservation. The
+// system frees it however the process ends.
 type ports struct {
 	taken map[int]bool
 	mu    sync.Mutex
@@ -85,8 +84,8 @@ func (p *ports) release() {
 	p.held = nil
 }
 
-// loopback returns an address of this machine that no other Pod of any stack has: one of 127.245.0.0/16, of which a UDP
-// port is held until release.
+// loopback returns an address of this machine, in 127.245.0.0/16, that no other Pod of any stack has. A UDP port of
+// the address stays bound until release.
 func (p *ports) loopback() (string, error) {
 	for range 1000 {
 		ip := fmt.Sprintf("127.245.%d.%d", rand.IntN(256), 1+rand.IntN(254))
@@ -102,10 +101,10 @@ func (p *ports) loopback() (string, error) {
 	return "", errors.New("no free address in 127.245.0.0/16")
 }
 
-// address returns the address of a port. Nothing else says at which IP the stack listens.
+// address returns the address of a port. It is the only place with the stack's IP address.
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// allPorts are those of every part that may be started.
+// allPorts are the ports of every part that can be started.
 type allPorts struct {
 	etcd, apiserver, scheduler, kwok, kubelet, metrics, moto, awsOperator, awsOutside, dex, portal int
 }

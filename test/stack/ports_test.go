@@ -41,7 +41,7 @@ func TestTwoPartsCannotShareAPort(t *testing.T) {
 	}
 }
 
-// A port belongs to the stack that chose it before any server listens there.
+// A port belongs to the stack that chose it, even before a server listens there.
 func TestAChosenPortIsNobodyElses(t *testing.T) {
 	var first, second ports
 	port, err := first.pick("", "", 0)

@@ -30,10 +30,10 @@ func answers(client *http.Client, url string) func(context.Context) error {
 	}
 }
 
-// Probes keep no connection open, which would not hold up a stop.
+// Probes keep no connection open, because that would delay a stop.
 var plain = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// httpClient speaks to our own servers, as the administrator.
+// httpClient returns a client for the stack's own servers, with the administrator's certificate.
 func (p *pki) httpClient() (*http.Client, error) {
 	pair, err := tls.X509KeyPair(p.adminCertPEM, p.adminKeyPEM)
 	if err != nil {
@@ -47,5 +47,5 @@ func (p *pki) httpClient() (*http.Client, error) {
 	}}, nil
 }
 
-// Answers returns a probe that is content once the URL answers with 200.
+// Answers returns a probe that succeeds once the URL answers with 200.
 func Answers(url string) func(context.Context) error { return answers(plain, url) }

@@ -14,11 +14,11 @@ const (
 	runFolder  = ".run"
 	testPrefix = "test-" // of run directories that Close removes
 
-	// keepFor is how long those stay that a failed or killed test left.
+	// keepFor is how long the run directories of failed or killed tests stay.
 	keepFor = 24 * time.Hour
 )
 
-// prepareDir ends what killed runs left behind and makes an empty run directory.
+// prepareDir ends what killed runs left behind and creates an empty run directory.
 func prepareDir(o *Options) (string, error) {
 	base := filepath.Join(o.Root, runFolder)
 	if err := os.MkdirAll(base, 0o700); err != nil {
@@ -55,7 +55,7 @@ func reapAll(o *Options, base string) error {
 		dir := filepath.Join(base, entry.Name())
 		n, err := process.Reap(dir)
 		if inUse := (*process.InUseError)(nil); errors.As(err, &inUse) {
-			continue // somebody else's, alive
+			continue // in use by another process
 		}
 		if err != nil {
 			return err

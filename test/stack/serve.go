@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// serve answers on a loopback port until Close, by TLS when given a
-// configuration, and returns the URL. The name is for the error when it ends by
-// itself.
+// serve serves on a loopback port until Close, with TLS when given a configuration, and returns the URL. The name is
+// for the error when it ends by itself.
 func (s *Stack) serve(ctx context.Context, name string, port int, h http.Handler, secure *tls.Config) (string, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address(port))
@@ -35,9 +34,9 @@ func (s *Stack) serve(ctx context.Context, name string, port int, h http.Handler
 	return url, nil
 }
 
-// background runs f until Close, which waits for its end.
+// background runs f until Close, which waits until f returns.
 func (s *Stack) background(ctx context.Context, f func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // that of a start ends with it
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the context of a start ends with the start
 	done := make(chan struct{})
 	s.mu.Lock()
 	s.stops = append(s.stops, func() { cancel(); <-done })

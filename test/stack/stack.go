@@ -28,46 +28,46 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// Stack is a running stack. Fields of parts that were not asked for are zero.
+// Stack is a running stack. Fields of parts that were not requested are zero.
 type Stack struct {
 	Dir string // the run directory, with a log file for each part
 
 	Admin           *rest.Config // group system:masters
 	AdminKubeconfig string       // path
-	// Kubeconfig is the path of the one for people and tests of kubectl: the
-	// contexts admin and one for each sample user, in that user's namespace.
+	// Kubeconfig is the path of the kubeconfig for people and tests of kubectl: it has the context admin and one for
+	// each sample user, in that user's namespace.
 	Kubeconfig string
 
-	AWSEndpoint        string // the operator's, journalled by the proxy
-	OutsideAWSEndpoint string // everyone else's
+	AWSEndpoint        string // the operator's, recorded by the proxy
+	OutsideAWSEndpoint string // for everyone else
 	// Proxy is nil when Options.AWSEndpoint names another endpoint.
 	Proxy *awsproxy.Proxy
-	// LoadBalancers plays the AWS Load Balancer Controller.
+	// LoadBalancers simulates the AWS Load Balancer Controller.
 	LoadBalancers *albsim.Simulator
-	// Zones are the IDs of the hosted zones that were made at the start.
+	// Zones are the IDs of the hosted zones that were created at the start.
 	Zones map[Zone]string
 
 	Issuer string // Dex
-	// PortalURL is where the portal is; without that part, where a test's own
-	// portal is to listen, for Dex sends users back there.
+	// PortalURL is the URL of the portal; without that part, it is where a test's own portal must listen, because Dex
+	// redirects users there.
 	PortalURL string
 
 	opts   Options
 	ports  allPorts
 	claims *ports
 	node   *pods.Node
-	// deployments are those that a cluster of others does not get.
+	// deployments are the ones that are not applied to an external cluster.
 	deployments []*unstructured.Unstructured
 	pki         *pki
 	group       *process.Group
-	// outside is shared by the clients of OutsideAWS: each would have connections of its own.
+	// outside is shared by the clients of OutsideAWS: otherwise each would have its own connections.
 	outside *awshttp.BuildableClient
 
 	mu      sync.Mutex
-	parts   map[string]*process.Process // by name; of several Pods the one that was made last
+	parts   map[string]*process.Process // by name; of several Pods the one that was added last
 	logs    map[string]*process.Process // those of Pods, by the names of their logs
 	servers []*http.Server
-	stops   []func() // of what runs in the background
+	stops   []func() // stop background goroutines
 	err     error
 
 	keep      atomic.Bool
@@ -77,8 +77,8 @@ type Stack struct {
 	stopWatch func() bool
 }
 
-// Start starts the parts asked for and waits until all answer. When it fails
-// nothing keeps running. Ending ctx closes the stack.
+// Start starts the requested parts and waits until all are ready. When it fails, nothing keeps running. Cancelling
+// ctx closes the stack.
 func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if err := opts.setDefaults(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Before building, which may take minutes: a taken port is told at once.
+	// Before building, which may take minutes, so that a port in use is reported at once.
 	var claims ports
 	ports, err := claims.choose(&opts)
 	if err == nil {
@@ -110,7 +110,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	s.stopWatch = context.AfterFunc(ctx, func() { _ = s.Close() })
 	if err := s.start(ctx); err != nil {
 		if died := s.Err(); died != nil {
-			err = died // the cause; the others only wait for what died
+			err = died // the cause; the other parts only wait for the one that died
 		}
 		s.KeepLogs()
 		return nil, errors.Join(err, s.Close())
@@ -118,7 +118,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	return s, nil
 }
 
-// start brings everything up, each part as soon as what it needs is there.
+// start starts everything, each part as soon as its dependencies are ready.
 func (s *Stack) start(ctx context.Context) error {
 	var err error
 	if s.pki, err = newPKI(filepath.Join(s.Dir, "pki")); err != nil {
@@ -155,7 +155,8 @@ func (s *Stack) start(ctx context.Context) error {
 	return s.awaitTeams(ctx)
 }
 
-// Run starts one more process and waits for it. Its log is in Dir, and it ends with the stack at the latest.
+// Run starts one more process and waits until it is ready. Its log is in Dir, and it ends with the stack at the
+// latest.
 func (s *Stack) Run(ctx context.Context, spec process.Spec) (*process.Process, error) {
 	if err := s.run(ctx, spec); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (s *Stack) Run(ctx context.Context, spec process.Spec) (*process.Process, e
 	return s.Part(spec.Name), nil
 }
 
-// run starts one process and waits for it.
+// run starts one process and waits until it is ready.
 func (s *Stack) run(ctx context.Context, spec process.Spec) error {
 	p := s.group.Add(spec)
 	s.mu.Lock()
@@ -177,17 +178,16 @@ func (s *Stack) run(ctx context.Context, spec process.Spec) error {
 	return nil
 }
 
-// Part returns a process of the stack by its name (etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler, kwok, moto, dex, operator, portal), or
-// nil when it was not asked for.
+// Part returns a process of the stack by its name (etcd, kube-apiserver, kube-controller-manager, kube-scheduler,
+// kwok, moto, dex, operator, portal), or nil when it was not requested.
 func (s *Stack) Part(name string) *process.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.parts[name]
 }
 
-// Failed returns a channel that is closed when a part has ended by itself; Err
-// tells which. The others keep running until Close.
+// Failed returns a channel that is closed when a part has ended by itself; Err returns which. The others keep running
+// until Close.
 func (s *Stack) Failed() <-chan struct{} { return s.failed }
 
 // Err returns a *process.DiedError for the first part that ended by itself, or nil.
@@ -206,9 +206,8 @@ func (s *Stack) fail(err error) {
 	}
 }
 
-// Close ends every part. The operator and the portal may finish what they do;
-// the others are killed, for their data goes too. It may be called more than
-// once.
+// Close ends every part. The operator and the portal can finish what they are doing; the others are killed, because
+// their data is removed too. It may be called more than once.
 func (s *Stack) Close() error {
 	s.closeOnce.Do(func() { s.closeErr = s.close() })
 	return s.closeErr
@@ -238,7 +237,7 @@ func (s *Stack) close() error {
 	}
 	errs = append(errs, s.group.Close())
 	s.claims.release()
-	// The data is large and of no more use; the logs are neither.
+	// The data is large and no longer needed; the logs are neither.
 	errs = append(errs, os.RemoveAll(filepath.Join(s.Dir, "etcd")))
 	if s.opts.Dir == "" && !s.keep.Load() {
 		errs = append(errs, os.RemoveAll(s.Dir))
@@ -246,11 +245,11 @@ func (s *Stack) close() error {
 	return errors.Join(errs...)
 }
 
-// KeepLogs makes Close leave the logs for reading: for a test that fails.
+// KeepLogs makes Close keep the logs: for a test that fails.
 func (s *Stack) KeepLogs() { s.keep.Store(true) }
 
-// CPU returns, once the stack is closed, how much processor time each process took, and this one, as in
-// "CPU seconds: this-process 3.1, etcd 1.5". Command run-tests adds up such lines of tests.
+// CPU returns, once the stack is closed, the CPU time of each process and of this one, as in "CPU seconds:
+// this-process 3.1, etcd 1.5". Command run-tests adds up such lines of tests.
 func (s *Stack) CPU() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +260,7 @@ func (s *Stack) CPU() string {
 	return "CPU seconds: " + strings.Join(all, ", ")
 }
 
-// ownCPU returns the processor time of this process, without its children; 0 where that is not known.
+// ownCPU returns the CPU time of this process, without its children; 0 where it is not known.
 func ownCPU() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

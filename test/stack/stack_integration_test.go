@@ -35,7 +35,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// s is shared by the tests that change nothing which another could notice.
+// s is shared by the tests that change nothing another test could notice.
 var s *stack.Stack
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
@@ -211,7 +211,7 @@ func callerIdentity(t *testing.T, endpoint string) string {
 }
 
 func TestApplyWaitsForCRDsBeforeTheirObjects(t *testing.T) {
-	// The object comes first in the file on purpose.
+	// The object comes before its namespace and CRD on purpose.
 	files := fstest.MapFS{"world/all.yaml": {Data: []byte(`
 apiVersion: probe.portico.test/v1
 kind: Probe
@@ -294,7 +294,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatalf("%s does not run", name)
 		}
 	}
-	cancel() // closes it just as well
+	cancel() // also closes the stack
 	if err := own.Close(); err != nil {
 		t.Fatal(err)
 	}

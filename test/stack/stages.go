@@ -12,18 +12,18 @@ import (
 	"github.com/portico-platform/portico/test/stack/build"
 )
 
-// ourStages are of Pods that fail, as the name of their image tells.
+// ourStages are the stages of Pods that fail, selected by the name of their image.
 //
 //go:embed stages/*.yaml
 var ourStages embed.FS
 
-// A kubelet reports that a container has started; the stage of kwok does not.
+// A kubelet reports that a container has started; kwok's own stage does not.
 const (
 	notStarted = "    ready: true\n        restartCount: 0\n        state:\n          running:"
 	started    = "    ready: true\n        started: true\n        restartCount: 0\n        state:\n          running:"
 )
 
-// writeStages writes what tells kwok how Nodes and Pods come up: its own stages, and ours.
+// writeStages writes the stages of Nodes and Pods for kwok: its own, and Portico's.
 func (s *Stack) writeStages() (path string, err error) {
 	data, err := os.ReadFile(filepath.Join(s.opts.Root, filepath.FromSlash(build.Stages)))
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *Stack) writeStages() (path string, err error) {
 	return path, os.WriteFile(path, []byte(stages+renderOurStages()), 0o600)
 }
 
-// renderOurStages writes the logs of the Pods that exit into the stages, as the
-// termination message that a kubelet takes from there.
+// renderOurStages writes the logs of the Pods that exit into the stages, as the termination message that a kubelet
+// reads from the log.
 func renderOurStages() string {
 	var all strings.Builder
 	files, _ := fs.Glob(ourStages, "stages/*.yaml") // only a bad pattern fails

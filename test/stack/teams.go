@@ -13,16 +13,16 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// teamsTimeout is how long the operator may take for the sample Teams.
+// teamsTimeout is the longest time for the operator to reconcile the sample Teams.
 const teamsTimeout = time.Minute
 
-// hasTeams reports whether the sample teams are Teams: an operator keeps them, and the platform is this version's.
-// Elsewhere their namespaces and roles are plain objects.
+// hasTeams reports whether the sample teams are Team objects: an operator reconciles them, and the platform has this
+// version. Otherwise their namespaces and roles are plain objects.
 func (s *Stack) hasTeams() bool {
 	return s.opts.Parts.has(Operator) && !s.opts.Bare && s.opts.Install == nil
 }
 
-// teams returns the sample Teams. Their namespaces are there already, and were given to them by their labels.
+// teams returns the sample Teams. Their namespaces exist already, and have the labels that assign them to the teams.
 func (s *Stack) teams() []*unstructured.Unstructured {
 	member := func(group, role string) any { return object{"group": Prefix + group, "role": role} }
 	var all []*unstructured.Unstructured
@@ -47,7 +47,7 @@ func (s *Stack) teams() []*unstructured.Unstructured {
 	return all
 }
 
-// makeTeams asks for the sample Teams, or gives their namespaces hostnames without them.
+// makeTeams creates the sample Teams, or without them the HostnameGrants of their namespaces.
 func (s *Stack) makeTeams(ctx context.Context) error {
 	switch {
 	case s.hasTeams():
@@ -58,7 +58,7 @@ func (s *Stack) makeTeams(ctx context.Context) error {
 	return nil
 }
 
-// awaitTeams waits until the sample users have their rights.
+// awaitTeams waits until the sample users have their permissions.
 func (s *Stack) awaitTeams(ctx context.Context) error {
 	if !s.hasTeams() {
 		return nil
@@ -89,7 +89,7 @@ func (s *Stack) awaitTeams(ctx context.Context) error {
 	return nil
 }
 
-// notReady says why an object is not Ready, "" if it is.
+// notReady returns why an object is not Ready, "" if it is.
 func notReady(obj *unstructured.Unstructured) string {
 	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	for _, c := range conditions {

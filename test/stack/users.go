@@ -1,22 +1,21 @@
 package stack
 
-// Password is that of every sample user.
+// Password is the password of every sample user.
 const Password = "portico"
 
-// Prefix stands before the names and groups that come from Dex, in RBAC.
+// Prefix is the prefix of names and groups from Dex, in RBAC.
 const Prefix = "oidc:"
 
 // User is a sample user.
 type User struct {
 	Name      string   // the preferred_username; the context in the kubeconfig
-	Title     string   // who that is, for people
-	Groups    []string // as Dex tells them
-	Namespace string   // where the user's context starts
+	Title     string   // a description for people
+	Groups    []string // as in Dex's tokens
+	Namespace string   // the default namespace of the user's context
 }
 
-// Users are the sample users: a developer of each of two teams, an
-// administrator of the platform, one who may only look, who decides about the
-// members of a team, and a developer of a team that nobody has made yet.
+// Users are the sample users: a developer of each of two teams, a platform administrator, a user with read access
+// only, an owner of a team who decides about its members, and a developer of a team that does not exist yet.
 var Users = []User{
 	{Name: "payments-dev", Title: "Developer of team payments", Groups: []string{"team-payments"}, Namespace: "payments"},
 	{Name: "search-dev", Title: "Developer of team search", Groups: []string{"team-search"}, Namespace: "search"},

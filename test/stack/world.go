@@ -12,18 +12,17 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Namespace is where the operator and the portal live, and the Secrets of
-// AWSProviders.
+// Namespace is the namespace of the operator, the portal, and the Secrets of AWSProviders.
 const Namespace = "portico-system"
 
-// Provider is the sample AWSProvider, which the sample namespaces may use.
+// Provider is the sample AWSProvider, which the sample namespaces can use.
 const Provider = "aws-local"
 
 //go:embed samples/*.yaml
 var samples embed.FS
 
-// applyWorld fills the cluster: what every installation gets, then two teams'
-// namespaces, the sample users' roles in them, and a provider.
+// applyWorld applies the objects of the cluster: those of every installation, then two teams' namespaces, the sample
+// users' roles in them, and a provider.
 func (s *Stack) applyWorld(ctx context.Context) error {
 	began := time.Now()
 	if s.opts.Install != nil {
@@ -68,13 +67,13 @@ func (s *Stack) world() ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// providerEndpoint returns the endpoint in the sample AWSProvider, which is known before anything answers there.
+// providerEndpoint returns the endpoint in the sample AWSProvider, which is known before the proxy starts.
 func (s *Stack) providerEndpoint() string {
 	return cmp.Or(s.opts.AWSEndpoint, "http://"+address(s.ports.awsOperator))
 }
 
-// providerObjects returns the sample AWSProvider and its Secret. Before our own AWS it assumes a role, so that what it
-// may do is what the policies say.
+// providerObjects returns the sample AWSProvider and its Secret. With the stack's own AWS it assumes a role, so that
+// the policies limit it.
 func (s *Stack) providerObjects() []*unstructured.Unstructured {
 	reference := func(key string) object { return object{"name": Provider, "key": key} }
 	spec := object{

@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Domain is that of the sample hosted zones. The sample namespaces may have hostnames below their own names in it.
+// Domain is the domain of the sample hosted zones. The sample namespaces can have hostnames below their own names in
+// it.
 const Domain = "portico.example"
 
 // Zone is a hosted zone of Route 53.
@@ -27,7 +28,7 @@ type Zone struct {
 	Private bool
 }
 
-// makeZones makes the sample account's hosted zones: a public one, and a private one of the default VPC.
+// makeZones creates the sample account's hosted zones: a public one, and a private one of the default VPC.
 func (s *Stack) makeZones(ctx context.Context) (err error) {
 	s.Zones = map[Zone]string{}
 	for _, zone := range []Zone{{Domain: Domain}, {Domain: Domain, Private: true}} {
@@ -38,7 +39,7 @@ func (s *Stack) makeZones(ctx context.Context) (err error) {
 	return nil
 }
 
-// MakeZone makes a hosted zone in the sample account and returns its ID; a private one is of the default VPC.
+// MakeZone creates a hosted zone in the sample account and returns its ID; a private one belongs to the default VPC.
 func (s *Stack) MakeZone(ctx context.Context, zone Zone) (id string, err error) {
 	var vpc *route53types.VPC
 	if zone.Private {
@@ -46,8 +47,8 @@ func (s *Stack) MakeZone(ctx context.Context, zone Zone) (id string, err error) 
 			return "", err
 		}
 	}
-	// The simulator gives IDs that begin with anything; those of AWS begin with Z. What is thrown away for that is no
-	// call to AWS, so it goes past the proxy.
+	// The simulator's IDs begin with any letter; AWS's begin with Z. Discarded zones are no calls to AWS, so these
+	// requests bypass the proxy.
 	account := s.OutsideAWS()
 	if s.Proxy != nil {
 		account.BaseEndpoint = aws.String("http://" + address(s.ports.moto))
@@ -84,10 +85,10 @@ func (s *Stack) defaultVPC(ctx context.Context) (*route53types.VPC, error) {
 	return &route53types.VPC{VPCId: out.Vpcs[0].VpcId, VPCRegion: Region}, nil
 }
 
-// grantedNamespaces are the sample ones with a HostnameGrant.
+// grantedNamespaces are the sample namespaces with a HostnameGrant.
 var grantedNamespaces = []string{"payments", "search"}
 
-// grants returns HostnameGrants that let the sample namespaces have hostnames in the sample zones.
+// grants returns HostnameGrants that allow the sample namespaces hostnames in the sample zones.
 func (s *Stack) grants() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, namespace := range grantedNamespaces {
@@ -100,7 +101,7 @@ func (s *Stack) grants() []*unstructured.Unstructured {
 	return all
 }
 
-// grant returns what hostnames a sample namespace may have.
+// grant returns the spec that allows a sample namespace its hostnames.
 func (s *Stack) grant(namespace string) object {
 	return object{
 		"suffixes": []any{namespace + "." + Domain}, "wildcards": true,

@@ -18,7 +18,7 @@ const (
 	AdminQuotas = "quotas"
 	AdminRights = "rights"
 	AdminCalls  = "calls"
-	// AdminActivity is what was done lately in all namespaces.
+	// AdminActivity is the recent activity in all namespaces.
 	AdminActivity = "activity"
 )
 
@@ -27,13 +27,13 @@ func AdminTabs() []string {
 	return []string{AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminRights, AdminCalls, AdminActivity}
 }
 
-// adminTitles are what tabs are called.
+// adminTitles are the titles of tabs.
 var adminTitles = map[string]string{
 	AdminOverview: "Overview", AdminTeams: "Teams", AdminPool: "Gateway pool", AdminClaims: "Claims", AdminGrants: "Hostname grants",
 	AdminQuotas: "Quotas", AdminRights: "Rights of Pods", AdminCalls: "AWS calls", AdminActivity: "Activity",
 }
 
-// AdminTitle returns what a tab adds to the title of its page, which is nothing for the first one.
+// AdminTitle returns the part of a tab in its page's title, "" for the first one.
 func AdminTitle(tab string) string {
 	if tab == AdminOverview {
 		return ""
@@ -41,46 +41,46 @@ func AdminTitle(tab string) string {
 	return adminTitles[tab]
 }
 
-// AdminQuery is what a tab shows: it lives in the URL. Each tab knows some of it.
+// AdminQuery is a tab's query in the URL. Each tab uses some of its fields.
 type AdminQuery struct {
 	Search   string // of claims, teams or rights
-	Orphaned bool   // only claims that nobody holds any more
-	Broken   bool   // only load balancers that need somebody
-	Unused   bool   // only rights that nobody has used for long
+	Orphaned bool   // only claims without a holder
+	Broken   bool   // only load balancers that need attention
+	Unused   bool   // only rights that have been unused for long
 	Gateway  string // only claims that are served there
 	Provider string // only load balancers of that AWSProvider
 	Service  string // of AWS, whose calls are shown
 	Batch    int    // from 1
 }
 
-// Admin is the page of those who look after the platform.
+// Admin is the page of platform admins.
 type Admin struct {
 	Frame Frame
 	Tab   string
 	AdminQuery
 	Batches  int // at least 1
 	Overview Overview
-	// SignInAway is for how long the identity provider has not answered; "" if it does.
+	// SignInAway is how long the identity provider has not answered; "" if it answers.
 	SignInAway string
-	Unknown    bool      // the operator does not say which of its parts are off
+	Unknown    bool      // it is unknown which parts of the operator are off
 	Off        []Feature // those that are
-	Hidden     bool      // the reader may not list all that the tab is about
+	Hidden     bool      // the user cannot list all objects of the tab
 	Gateways   []Gateway
 	Claims     []Claim
 	Quotas     QuotaUses
 	Work       Work // of which the services
-	Matches    int  // of Total that the page lists, before it is cut into batches
+	Matches    int  // rows of all pages, out of Total
 	Total      int
-	// OrphanedTotal is how many claims nobody holds any more.
+	// OrphanedTotal is the number of claims without a holder.
 	OrphanedTotal int
 	Grants        []Grant
 	Activity      []ActivityRow
-	// Rights are what Pods may do in AWS, in the accounts.
+	// Rights are the AWS rights of Pods, by account.
 	Rights         []Right
 	RightsAccounts []RightsAccount
 	Owners         []OwnerRow
-	MayCreate      bool // the reader may make Teams
-	// MayEndSessions says that the reader may end the sessions of users.
+	MayCreate      bool // the user can create Teams
+	// MayEndSessions reports that the user can end the sessions of users.
 	MayEndSessions bool
 }
 
@@ -99,11 +99,11 @@ type Gateway struct {
 // Use is how much of a limit is used.
 type Use struct {
 	Of      string
-	Href    string // address of those that use it, "" for none
+	Href    string // URL of the list of users, "" for none
 	N, Most int
 }
 
-// share returns the use in words.
+// share returns the use as text.
 func (u Use) share() string {
 	words := strconv.Itoa(u.N) + " of " + strconv.Itoa(u.Most)
 	if u.N >= u.Most {
@@ -112,15 +112,15 @@ func (u Use) share() string {
 	return words
 }
 
-// Claim is a hostname and who has it.
+// Claim is a hostname and its holder.
 type Claim struct {
 	Resource             Resource
 	Hostname, Visibility string
-	Holder, Gateway      Choice // Value may be "": there is no page to go to
+	Holder, Gateway      Choice // Value can be "": there is no page to link to
 	Look                 Look
 }
 
-// Grant is what hostnames a team may have.
+// Grant is which hostnames a team can use.
 type Grant struct {
 	Resource  Resource
 	Team      string
@@ -138,10 +138,10 @@ func adminHref(tab string) string {
 	return AdminPath + "/" + tab
 }
 
-// OrphanedStatus is the value of status in URLs that shows only claims that nobody holds any more.
+// OrphanedStatus is the value of status in URLs for claims without a holder.
 const OrphanedStatus = "orphaned"
 
-// AdminHref returns the address of a tab with what it shows.
+// AdminHref returns the URL of a tab with a query.
 func AdminHref(tab string, q AdminQuery) string {
 	v := q.values()
 	if len(v) == 0 {
@@ -172,12 +172,12 @@ func (q AdminQuery) values() url.Values {
 	return v
 }
 
-// filtered reports whether the query hides anything.
+// filtered reports whether the query hides any rows.
 func (q AdminQuery) filtered() bool {
 	return q.Search != "" || q.Orphaned || q.Broken || q.Unused || q.Gateway != "" || q.Provider != ""
 }
 
-// Href returns the address of what is shown.
+// Href returns the URL of the query.
 func (a Admin) Href() string { return AdminHref(a.Tab, a.AdminQuery) }
 
 func (a Admin) liveHref() string {
@@ -188,7 +188,7 @@ func (a Admin) liveHref() string {
 
 func (a Admin) batchHref(number int) string { a.Batch = number; return a.Href() }
 
-// heading says how many of what the tab lists there are.
+// heading returns the number of the tab's rows.
 func (a Admin) heading(one string) string {
 	if a.filtered() {
 		return strconv.Itoa(a.Matches) + " of " + plural(a.Total, one)

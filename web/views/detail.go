@@ -8,17 +8,17 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 )
 
-// Step is one line of how far a resource is.
+// Step is one step of a resource's progress.
 type Step struct {
 	Title string
 	Text  string
 	Icon  string // check, spin, alert, wait
 	Tone  string // good, busy, bad, idle
-	State string // the icon in a word, for those who cannot see it
+	State string // the icon as a word, for screen readers
 	At    Moment
 }
 
-// StepDone is the state of a step that is done, in a word.
+// StepDone is the state of a completed step.
 const StepDone = "done"
 
 // Fact is one line of a resource's details.
@@ -27,18 +27,18 @@ type Fact struct {
 	Value string
 	Code  bool   // shown as code
 	Note  string // after the value
-	Link  string // address that the value leads to, "" for none
-	At    Moment // in place of Value
-	Ahead bool   // At is to come
-	Due   bool   // it will be known some time
+	Link  string // URL of the value, "" for none
+	At    Moment // instead of Value
+	Ahead bool   // At is in the future
+	Due   bool   // it will be known later
 }
 
 // waits reports whether the value is not known yet.
 func (f Fact) waits() bool { return f.Due && f.Value == "" && f.At.At.IsZero() }
 
-// Inspection is what the operator tells of its checks of a resource.
+// Inspection is the operator's checks of a resource.
 type Inspection struct {
-	Unknown string // why it tells nothing; all else is empty then
+	Unknown string // why they are unknown; all else is empty then
 	Facts   []Fact
 	Planned Moment // when a check last found something to do
 	Plan    []Action
@@ -51,19 +51,18 @@ type Action struct{ Call, Why string }
 type Relation struct {
 	Role     string // e.g. Dead letter queue
 	Resource Resource
-	Missing  bool // there is no such object; only its name is known
-	Hidden   bool // the reader may not see it; only its name is known
-	// Purpose is what the one that uses the other does with it in AWS, in words that follow "to"; empty: nothing is
-	// said of that.
+	Missing  bool // the object does not exist; only its name is known
+	Hidden   bool // the user cannot see it; only its name is known
+	// Purpose is what the user of the object does with it in AWS, as words that follow "to"; empty if unknown.
 	Purpose string
 }
 
-// Users are those that use an object, as far as the reader may see them.
+// Users are the users of an object that the caller can see.
 type Users struct {
 	First  []Relation // all of them, or the first
 	Total  int
-	List   Choice   // that has the resources among them, with their number; without an address First are all
-	Hidden []string // kinds that the reader may not list, or not everywhere, in words
+	List   Choice   // list with the resources among them, and their number; without a URL First are all
+	Hidden []string // kinds that the user cannot list, or not everywhere
 	Wait   bool     // deleting waits until there are none
 }
 
@@ -77,7 +76,7 @@ type Happening struct {
 	At      Moment
 }
 
-// Times says how often it happened, "" for once.
+// Times returns how often it happened, "" for once.
 func (h Happening) Times() string { return times(h.Count) }
 
 // The tabs of a resource.
@@ -102,7 +101,7 @@ var tabTitles = map[string]string{
 	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Parts", TabConditions: "Status details", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
-// latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are
+// latest returns the newest events that the sentence at the top of the page does not cover, and a message if there are
 // none.
 func (d Detail) latest() (events []Happening, none string) {
 	for _, e := range d.Events {
@@ -116,7 +115,7 @@ func (d Detail) latest() (events []Happening, none string) {
 	return nil, d.NoEvents
 }
 
-// TabTitle returns what a tab adds to the title of its page, which is nothing for the overview.
+// TabTitle returns the part of a tab in its page's title, "" for the overview.
 func TabTitle(tab string) string {
 	if tab == TabOverview {
 		return ""
@@ -124,7 +123,7 @@ func TabTitle(tab string) string {
 	return tabTitles[tab]
 }
 
-// Node is an object with those that were made for it, or that it is bound to.
+// Node is an object with those created for it, or that it is bound to.
 type Node struct {
 	Role  string // what it is to the object above, "" for what was made for that
 	Kind  string
@@ -135,14 +134,14 @@ type Node struct {
 	Nodes []Node
 }
 
-// Turn is a condition, and when it turned to what it is.
+// Turn is a condition, and when it last changed.
 type Turn struct {
 	Title, Type, Status, Reason, Text string
 	Icon, Tone                        string
 	At                                Moment
 }
 
-// Deed is one thing that happened to a resource, or was done about it.
+// Deed is an event or an action about a resource.
 type Deed struct {
 	Title, Text string
 	Icon, Tone  string
@@ -155,19 +154,19 @@ type Detail struct {
 	Frame     Frame
 	Tab       string
 	Resource  Resource
-	Headline  string // the sentence that says how it is, shortest form
+	Headline  string // the sentence about its state, shortest form
 	Advice    string // what happens next, or what to do; may be empty
 	UID       string
 	Applied   int64 // the generation of a change that the cache does not know yet; 0 if it knows all
 	Paused    bool
 	Gone      bool // it was deleted while the page was open
-	Replaced  bool // another one has its name by now
+	Replaced  bool // another object has its name now
 	MayUpdate bool
 	MayEdit   bool   // there is a form for it
-	Another   string // address of the form that asks for one more like it, "" for those who may not
+	Another   string // URL of the form for a copy, "" without the right
 	MayDelete bool
-	Cannot    string // why some of what can be done with others cannot be done with this one; "" if all can
-	// Runs says that it runs in Pods, which MayRestart and App are for.
+	Cannot    string // why some actions are not possible with this one; "" if all are
+	// Runs reports that it runs in Pods, to which MayRestart and App apply.
 	Runs       bool
 	MayRestart bool
 	App        *App
@@ -184,9 +183,9 @@ type Detail struct {
 	Deeds      []Deed    // on their tab
 	History    History   // on its tab
 	Changes    int64     // of what is asked for, since it was requested
-	MayKeep    bool      // its deletion can be called off
-	Kept       bool      // and that was asked for
-	Recreate   string    // number by which a new, empty one is acknowledged; "" if nothing is to be
+	MayKeep    bool      // its deletion can be cancelled
+	Kept       bool      // and that was requested
+	Recreate   string    // number that acknowledges a new, empty one; "" if there is nothing to acknowledge
 	Checks     Inspection
 	Events     []Happening
 	NoEvents   string // why there are none to see
@@ -194,13 +193,13 @@ type Detail struct {
 	Commands   []Command
 }
 
-// Hostname is what the page of a hostname shows besides what it shows of every resource.
+// Hostname has the parts of a hostname's page that other resources do not have.
 type Hostname struct {
 	ParentRef   Command // of a route; without text while there is no listener
 	Route       Command // a whole one
-	Use         string  // the form of a web app that answers there, "" for nobody who may send it
+	Use         string  // URL of the form of a web app for it, "" without the right
 	Certificate []Fact  // none before it was asked for
-	Holder      Choice  // the request that has the name in place of this one, if the reader may know
+	Holder      Choice  // the request that has the name instead, if the user can see it
 }
 
 // tabs returns the tabs of the resource, in their order.
@@ -221,7 +220,7 @@ func (d Detail) tabHref(tab string) string {
 	return d.Resource.Href + "?tab=" + tab
 }
 
-// liveHref names the object by its UID too: it must not turn into a later one of its name.
+// liveHref contains the object's UID: the page must not switch to a later object of its name.
 func (d Detail) liveHref() string {
 	path := d.Resource.Href + "/live?tab=" + d.Tab + "&uid=" + url.QueryEscape(d.UID)
 	if d.Applied > 0 {
@@ -230,7 +229,7 @@ func (d Detail) liveHref() string {
 	return path
 }
 
-// Delete is the page that asks before deleting.
+// Delete is the confirmation of a deletion.
 type Delete struct {
 	Frame    Frame
 	Resource Resource
@@ -241,10 +240,10 @@ type Delete struct {
 	Users    Users
 	InUse    bool // it cannot be deleted now
 	Effects  []Effect
-	Leaves   bool // something may stay in AWS, of which there is a list
+	Leaves   bool // resources may stay in AWS, and there is a list of them
 }
 
-// Effect is one thing that deleting does, or does not do.
+// Effect is one effect of a deletion, or its absence.
 type Effect struct {
 	Icon, Tone string
 	Text       string

@@ -41,7 +41,7 @@ type Field struct {
 	Example  string // how a value may be written
 	When     []When // it is shown only if all of these hold, or it has a value
 	Short    bool   // the value is short
-	Picks    bool   // it offers objects, of which there may be more by the time that one comes back to the form
+	Picks    bool   // it offers objects, of which more may exist when the user returns to the form
 	Min, Max string
 	Errors   []string
 	Fields   []Field  // of a group
@@ -55,8 +55,8 @@ type Field struct {
 	Used     bool     // it has a value or an error
 	Focus    bool     // it has the focus when the page is shown
 	Links    []Choice // forms that make what could be chosen here
-	// Suggestions are values to begin with, each with words for it, if any; Check judges the value while it is typed,
-	// nil: nothing does.
+	// Suggestions are initial suggestions, each with an optional description; Check checks the value while it is typed,
+	// nil: no check.
 	Suggestions []Choice
 	List        string // ID of the names to choose from, "" for none
 	KeyOf       string // name of the input for the object whose key this is, "" for what is no key
@@ -64,14 +64,13 @@ type Field struct {
 	Offered     *Offered // nil: no AWS account has values for it
 }
 
-// Offered are values that an AWS account has for an input. The script gets them when one is to be filled in.
+// Offered are values from an AWS account. The script fetches them when the input gets the focus.
 type Offered struct {
 	Href string
 	By   []string // names of the inputs that decide what there is
 }
 
-// Check tells whether a value that is being typed can be had. It is requested again when one of the inputs With
-// changes.
+// Check says whether a typed value is available. It is requested again when one of the inputs With changes.
 type Check struct {
 	Field string // name of the input
 	Href  string // where to ask
@@ -94,10 +93,10 @@ func (c Check) inputs() string {
 // listID returns the ID of the values to choose from.
 func (f Field) listID() string { return f.id() + "-list" }
 
-// noteID returns the ID of what is said of them, while AWS is asked and where it has none.
+// noteID returns the ID of the note shown while AWS is asked, or without a list.
 func (f Field) noteID() string { return f.listID() + "-note" }
 
-// Names are offered to inputs that name this ID as their List; the script gets them when one is to be filled in.
+// Names are suggestions for inputs with this ID as their List; the script fetches them when an input gets the focus.
 type Names struct {
 	ID, Href string
 	Keys     bool // keys of one of them, too
@@ -109,12 +108,12 @@ func NameList(resource string) string { return "names-" + resource }
 // KeyList returns the ID of the list of one object's keys, for the resource with that list of names.
 func KeyList(names string) string { return names + "-keys" }
 
-// When is a condition on another input, or on those beneath it.
+// When is a condition on another input, or on the inputs below it.
 type When struct {
 	Name   string // of the other one
 	Label  string
 	Unset  bool     // it must be empty
-	Values []string // of which it must have one; none, and not Unset: it must have a value
+	Values []string // one of which it must have; none, and not Unset: it must have a value
 }
 
 // rule returns the condition as the script reads it.
@@ -179,7 +178,7 @@ func ID(name string) string {
 
 func (f Field) id() string { return ID(f.Name) }
 
-// pickerID returns the ID of the element around all that the form shows of a field that Picks.
+// pickerID returns the ID of the element around all parts of a field that Picks.
 func (f Field) pickerID() string { return f.id() + "-pick" }
 
 // described lists the elements that explain the field, for aria-describedby.
@@ -203,8 +202,7 @@ func (f Field) described() string {
 
 func (f Field) explained() bool { return f.Hint != "" || f.hintTail() != "" }
 
-// inLine splits the fields of a row or a group into those that stand beside each other and, below them, the folded
-// ones.
+// inLine splits the fields of a row or a group into those shown side by side and, below them, the folded ones.
 func inLine(fields []Field) (cells, folded []Field) {
 	for _, f := range fields {
 		if f.Fold {
@@ -216,7 +214,7 @@ func inLine(fields []Field) (cells, folded []Field) {
 	return cells, folded
 }
 
-// hintTail returns what the schema says beyond the help, such as the bounds.
+// hintTail returns the parts of the schema beyond the help, such as the bounds.
 func (f Field) hintTail() string {
 	var parts []string
 	switch {
@@ -242,7 +240,7 @@ func (f Field) hintTail() string {
 	return strings.Join(parts, " ")
 }
 
-// emptyOption names the choice of leaving the field out.
+// emptyOption returns the text of the option that leaves the field out.
 func (f Field) emptyOption() string {
 	switch {
 	case f.Default != "":

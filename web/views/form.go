@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Closed says why nothing can be asked for; zero: it can.
+// Closed is why nothing can be requested; the zero value: it can.
 type Closed struct{ Title, Text string }
 
-// Problem is one complaint of the summary on top of a form.
+// Problem is one error in the summary at the top of a form.
 type Problem struct {
 	Text  string
 	Field string // name of the input it is about, "" for the whole form
@@ -32,20 +32,20 @@ type Form struct {
 	Closed   Closed
 	Warning  string // on top of the form, "" for none
 	YAMLTab  bool
-	Comments bool // somebody is to decide whether those of the YAML can go
+	Comments bool // asks whether the YAML's comments can be dropped
 	Basic    []Field
 	Advanced []Field
 	Sections []Section // before the fields, each with some of them
-	Entered  bool      // it answers one that was sent: its values are the user's
+	Entered  bool      // it responds to a post: its values are the user's
 	Unfold   bool      // show the advanced fields: one has a value or an error
 	Base     string    // YAML of what the form has no inputs for, carried along
 	YAML     string    // the same request as YAML
 	ETag     string    // of the object that is edited, as it was when the user began; "" for a request
 	Began    string    // YAML of it then
-	Made     string    // fields of its status that say that something is made, with spaces between
+	Made     string    // fields of its status that show existing resources, separated by spaces
 	Problems []Problem
 	Names    []Names
-	Secrets  string // address of the page where values of Secrets are set; "" for a form that takes none
+	Secrets  string // URL of the page that sets values of Secrets; "" for a form without them
 	Commands []Command
 	Confirm  string // what the last button of a review says
 }
@@ -58,7 +58,7 @@ type Section struct {
 	Open   bool // something in it has a value or an error
 }
 
-// summary says what stands in a folded part.
+// summary returns the summary of a folded section.
 func (s Section) summary() string {
 	if len(s.Fields) == 1 {
 		return s.Fields[0].Hint
@@ -89,7 +89,7 @@ func EditTeamForm(frame Frame, kind, plural, name string) Form {
 // RequestForm asks for a new resource.
 func RequestForm(frame Frame, kind, plural string) Form {
 	title, whose := "Request "+article(kind), " for "+frame.Team.Name
-	if frame.Team.ID == PlatformTeam { // who adds it asks nobody
+	if frame.Team.ID == PlatformTeam { // an admin adds it without a request
 		title, whose = "Add "+article(kind), ""
 	}
 	catalog := CatalogPath(frame.Team.ID)
@@ -119,7 +119,7 @@ func (f Form) same() string {
 	return "The same request"
 }
 
-// task returns what the form is for, in a word.
+// task returns the purpose of the form, as one word.
 func (f Form) task() string {
 	if f.Editing() {
 		return "Edit"
@@ -130,11 +130,11 @@ func (f Form) task() string {
 // confirm returns what the button says that sends the request.
 func (f Form) confirm() string { return cmp.Or(f.Confirm, "Request it") }
 
-// Editing reports whether the form changes a resource that is there.
+// Editing reports whether the form changes an existing resource.
 func (f Form) Editing() bool { return f.ETag != "" }
 
-// pickers returns, as htmx selects parts of an answer, the parts of the form that offer objects: some may have been
-// created in another tab meanwhile.
+// pickers returns, as a selection for htmx, the parts of the form that offer objects: some may have been created in
+// another tab meanwhile.
 func (f Form) pickers() string {
 	var all []string
 	lists := [][]Field{f.Basic, f.Advanced}

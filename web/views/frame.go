@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 )
 
-// Frame is what surrounds every page of a signed-in user.
+// Frame is the frame of every page of a signed-in user.
 type Frame struct {
 	Title   string    // of the page
 	User    string    // name to show; "" for nobody: no navigation is shown then
@@ -19,9 +19,9 @@ type Frame struct {
 	Teams   []Team    // that the user may choose
 	Section string    // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
 	Slim    bool      // a narrow column
-	Admin   bool      // the user may look after the platform
-	Now     time.Time // by the server's clock, which the ages on the page go by
-	Help    string    // where the documentation speaks of the page; "" for that of what went wrong
+	Admin   bool      // the user is a platform admin
+	Now     time.Time // by the server's clock, on which the ages on the page depend
+	Help    string    // documentation of the page; "" for the page on problems
 }
 
 // clock returns the time for the page's script, or "" if the page tells none.
@@ -36,9 +36,9 @@ func (f Frame) clock() string {
 type Team struct {
 	ID   string // as in URLs
 	Name string // for people
-	// About tells that there is a page about it: it is a namespace.
+	// About reports that there is a page about it: it is a namespace.
 	About bool
-	Owner Owner // the Team that the namespace belongs to; zero: none that the reader may see
+	Owner Owner // the Team of the namespace; zero: none that the user can see
 }
 
 // Owner is the Team that a namespace belongs to.
@@ -48,7 +48,7 @@ type Owner struct {
 	Suspended   bool
 }
 
-// Label returns what the namespace is called, with the title of its Team.
+// Label returns the namespace's name, with the title of its Team.
 func (t Team) Label() string {
 	if t.Owner.Title == "" || strings.EqualFold(t.Owner.Title, t.Name) {
 		return t.Name
@@ -94,7 +94,7 @@ func tone(p phase.Phase) string {
 	}
 }
 
-// toneWords say what a tone's colour and icon say, for who does not see them.
+// toneWords are a tone's colour and icon as words, for screen readers.
 var toneWords = map[string]string{"good": "Good:", "busy": "Under way:", "warn": "Warning:", "bad": "Bad:"}
 
 // phaseIcon returns the name of the phase's icon.

@@ -12,19 +12,19 @@ import (
 // AllTeams stands for every team in paths; no namespace can have this name.
 const AllTeams = "-"
 
-// PlatformTeam stands for what belongs to no namespace.
+// PlatformTeam is the team in paths of cluster-scoped objects.
 const PlatformTeam = "_platform"
 
 // ListPath returns the path of the list of all teams' resources, filtered by q.
 func ListPath(q Query) string { return TeamPath(AllTeams) + q.Encode() }
 
-// Overview is how the whole platform is.
+// Overview is the state of the whole platform.
 type Overview struct {
 	Counts []Count
-	Hidden []string // kinds that the reader may not list everywhere, in words: numbers are without some of them
+	Hidden []string // kinds that the user cannot list everywhere: counts are incomplete
 	Kinds  []Choice // columns of the table of health
 	Teams  []TeamHealth
-	// Failing are the objects that need somebody, the longest first; FailingAll are the ways to all of them, with
+	// Failing are the objects that need attention, the longest first; FailingAll are links to all of them, with their
 	// numbers.
 	Failing    []Trouble
 	FailingAll []Choice
@@ -49,7 +49,7 @@ func (o Overview) columns() []column {
 	return all
 }
 
-// ifAllSeen returns the words for who may see all kinds, or those for others.
+// ifAllSeen returns the text for users who can see all kinds, or the other one.
 func (o Overview) ifAllSeen(words, others string) string {
 	if len(o.Hidden) == 0 {
 		return words
@@ -63,14 +63,14 @@ type TeamHealth struct {
 	Cells []HealthCell
 }
 
-// HealthCell is how many objects of one kind a team has, by phase, without those that it has none of.
+// HealthCell is the number of a team's objects of one kind, by phase, without zeros.
 type HealthCell struct {
 	Kind, Label string
 	Counts      []Count
-	Hidden      bool // the reader may not list them
+	Hidden      bool // the user cannot list them
 }
 
-// Trouble is one object that something is wrong with.
+// Trouble is one object with a problem.
 type Trouble struct {
 	ID, Name, Href, Kind, Icon, Team string
 	Phase                            phase.Phase
@@ -84,17 +84,17 @@ type KindTimes struct {
 	Kind, Icon string
 	Slowest    string // address of the list of them, the slowest first
 	N          int
-	Known      bool // enough were measured; P50 and P95 say nothing else
+	Known      bool // there are enough measurements; otherwise P50 and P95 are meaningless
 	P50, P95   time.Duration
 	Plot       Histogram
 }
 
-// measured returns the kinds of which there are enough measurements.
+// measured returns the kinds with enough measurements.
 func (o Overview) measured() []KindTimes {
 	return slices.DeleteFunc(slices.Clone(o.Times), func(t KindTimes) bool { return !t.Known })
 }
 
-// unmeasured names the others.
+// unmeasured returns the other kinds.
 func (o Overview) unmeasured() string {
 	var names []string
 	for _, t := range o.Times {

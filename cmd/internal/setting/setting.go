@@ -11,7 +11,7 @@ import (
 
 const prefix = "PORTICO_"
 
-// Variable returns the name of the environment variable that stands for a flag: PORTICO_PUBLIC_URL for public-url.
+// Variable returns the name of the environment variable of a flag: PORTICO_PUBLIC_URL for public-url.
 func Variable(flagName string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
 }
@@ -21,7 +21,7 @@ const Help = `Each flag can be given as an environment variable instead: ` + pre
 ` + prefix + `KUBECONFIG for --kubeconfig. The command line wins; an empty variable counts for nothing.
 `
 
-// Fill sets each flag of a parsed set that the command line left out from its variable.
+// Fill sets each flag of a parsed set that is not on the command line from its variable.
 func Fill(set *flag.FlagSet, env func(string) string) error {
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })

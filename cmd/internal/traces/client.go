@@ -23,7 +23,7 @@ import (
 
 const (
 	tracesPath = "/v1/traces"
-	// patience is how long one batch may take, tries included, unless OTEL_EXPORTER_OTLP_TIMEOUT says otherwise.
+	// patience bounds one batch, retries included, unless OTEL_EXPORTER_OTLP_TIMEOUT is set.
 	patience = 10 * time.Second
 	// firstPause is before the second try; each pause is twice as long as the one before.
 	firstPause = 500 * time.Millisecond
@@ -69,7 +69,7 @@ func newClient(env func(string) string) (*client, error) {
 	return c, err
 }
 
-// headers takes pairs such as api-key=a%20key, with commas between. They may be secret, and no error shows them.
+// headers parses comma-separated pairs such as api-key=a%20key. They can be secret, and no error shows them.
 func headers(list string) (http.Header, error) {
 	all := http.Header{}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -145,7 +145,7 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	}
 }
 
-// Answers after which OTLP lets a client try again.
+// Statuses after which OTLP allows a retry.
 var busy = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
 func (c *client) send(ctx context.Context, body []byte) (again bool, err error) {

@@ -26,8 +26,8 @@ http://collector:4318; they go there by OTLP over HTTP. OTEL_TRACES_SAMPLER, OTE
 // drain is how long the last spans may take to be sent.
 const drain = 5 * time.Second
 
-// Start switches tracing on if the environment asks for it. The function that it returns sends what is left, and
-// switches it off.
+// Start switches tracing on if the environment says so. The returned function sends the remaining spans, and switches
+// it off.
 func Start(ctx context.Context, service string, env func(string) string, log *slog.Logger) (stop func(), err error) {
 	if !wanted(env) {
 		return func() {}, nil

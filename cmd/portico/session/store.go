@@ -15,7 +15,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockAgain is how often a lock that another portico holds is tried.
+// lockAgain is the interval of attempts at a lock that another portico holds.
 const lockAgain = 50 * time.Millisecond
 
 // Store is a folder with one file of sessions, readable by its owner only.
@@ -61,8 +61,7 @@ func (s Store) Read() (Sessions, error) {
 	return all, nil
 }
 
-// private refuses a file that others can read or change: somebody else may act as the person, or have them send tokens
-// elsewhere.
+// private refuses a file that others can read or change: they could act as the user, or redirect the user's tokens.
 func (s Store) private() error {
 	info, err := os.Stat(s.path())
 	if err != nil {

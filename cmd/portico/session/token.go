@@ -12,10 +12,10 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// early is how long before its end a token is replaced: it must outlive the request.
+// early is how long before its expiry a token is replaced: it must outlive the request.
 const early = 30 * time.Second
 
-// NoLoginError says that somebody has to log in first.
+// NoLoginError reports that a login is needed first.
 type NoLoginError struct {
 	Server, Why string
 	Instead     string // what to do, if that is not to log in
@@ -68,7 +68,8 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 
 func (t *Tokens) fresh(s *Session) bool { return t.Clock.Now().Add(early).Before(s.Expiry) }
 
-// renew holds the lock: a refresh token may be good only once, and another portico may have used it in the meantime.
+// renew renews the token. It holds the lock: a refresh token may be valid only once, and another portico may have used
+// it meanwhile.
 func (t *Tokens) renew(ctx context.Context) error {
 	ended := &NoLoginError{Server: t.Server, Why: "your login at " + t.Server + " has ended"}
 	return t.Store.Change(ctx, func(all *Sessions) error {

@@ -106,7 +106,7 @@ func (a *Adapter[T]) Declared(obj T) []string {
 	return paths
 }
 
-// Plan compares, and tells of what is waited for beside.
+// Plan compares, and adds what is waited for to its error.
 func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	if seen == nil {
 		return []external.Action{a.create(obj)}, nil

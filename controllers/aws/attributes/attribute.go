@@ -11,7 +11,7 @@ import (
 type Attribute[T external.Object] struct {
 	Name    string // in the service
 	Path    string // in the spec
-	Default string // AWS's own, to which it goes back when it is declared no more
+	Default string // AWS's default, used once no longer declared
 	Want    func(T) (value string, declared bool)
 	// Normal makes equal meanings equal texts, to compare them; nil: they are. What is written is what Want returns.
 	Normal func(string) string

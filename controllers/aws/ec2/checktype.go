@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// checkType refuses, before the instance is stopped, a change that would be in vain, or after which it could not be
-// started again.
+// checkType refuses, before the instance is stopped, a change that would have no effect, or after which the instance
+// could not be started again.
 func (i *instance) checkType(ctx context.Context, seen *instanceState, changes []external.Change) error {
 	want, optimized := string(seen.vm.InstanceType), ""
 	for _, c := range changes {

@@ -46,8 +46,7 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	return explain(err)
 }
 
-// keepVolumes has the volumes outlive the instance that the spec says are not to be deleted with it, whatever AWS has
-// by now.
+// keepVolumes makes the volumes outlive the instance if the spec does not delete them with it, whatever AWS has.
 func (i *instance) keepVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	for _, m := range obj.Spec.BlockDeviceMappings {
 		if m.DeleteOnTermination == nil || *m.DeleteOnTermination {

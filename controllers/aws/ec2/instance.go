@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Settling is how long EC2 may deny that an instance exists which was launched, or told to terminate: the API reference
-// of both calls gives no time, and its guide to eventual consistency advises to ask for up to five minutes.
+// Settling is how long EC2 may report that an instance does not exist after it was launched or terminated: the API
+// reference of both calls gives no time, and its guide to eventual consistency advises to retry for up to five minutes.
 const Settling = 5 * time.Minute
 
 // instance adapts EC2Instance; made for one pass.

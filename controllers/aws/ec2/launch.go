@@ -81,8 +81,8 @@ func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, 
 	return external.NotCreated(engine.Wait(v1alpha1.ReasonLaunchUnclear, 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
 }
 
-// launchTerminated asks for another launch to be acknowledged in place of one whose instance is over, and whose ID
-// nobody tells any more. The acknowledgement is saved, with it the next token, before that launch is made.
+// launchTerminated requires an acknowledgement for another launch that replaces an instance which is terminated, and
+// whose ID is no longer returned. The acknowledgement is saved, with it the next token, before that launch is made.
 func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	if obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] != next {

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Report fills the status and tells how to connect.
+// Report fills the status and returns the connection details.
 func (i *instance) Report(obj *v1alpha1.EC2Instance, seen *instanceState) map[string]string {
 	i.Reserve(obj, seen)
 	s, vm := &obj.Status, &seen.vm

@@ -22,7 +22,7 @@ type (
 // call changes some fields of a machine whether it runs or not.
 type call struct {
 	fields []field
-	// read tells whether the fields were read; nil: they always are.
+	// read reports whether the fields were read; nil: always.
 	read func(*instanceState) bool
 	// possible leaves out what EC2 would refuse to change, and adds what goes with the changes; nil: neither.
 	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change

@@ -96,7 +96,7 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 	return actions, rest
 }
 
-// volumeTooLarge returns the error of a volume that has more than is asked for, whoever made it so: EBS volumes cannot
+// volumeTooLarge returns the error for a volume that is larger than wanted, whatever made it so: EBS volumes cannot
 // shrink.
 func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
 	want, declared := declaredAt(obj, volumePath(device, "volumeSize"), device)

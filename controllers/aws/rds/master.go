@@ -55,8 +55,8 @@ func (i *instance) replaced(seen *instanceState) bool {
 	return r.resource != "" && is != "" && r.resource != is
 }
 
-// planRecord notes of which database the record is. That it is of another one is written down before the instance is
-// marked as ours: afterwards nothing would tell, and a password would be published that is not in force.
+// planRecord saves to which database the record belongs. That it belongs to another one is saved before the instance is
+// tagged as ours: afterwards this would be unknown, and a password would be published that is not in force.
 func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
 	r := i.creds.record
 	silent := func(*engine.Events) {} // neither step changes anything in AWS
@@ -96,8 +96,8 @@ func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []e
 	return actions
 }
 
-// changePassword tells RDS of a password. RDS applies it at once in any case; what waits for the maintenance window is
-// left to wait.
+// changePassword sends a password to RDS. RDS applies it at once in any case; changes that wait for the window keep
+// waiting.
 func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState, why string) external.Action {
 	managed := seen.db.MasterUserSecret != nil
 	fresh := i.rotationRequested(obj) || managed || i.takenOver(obj, seen)

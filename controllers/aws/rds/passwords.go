@@ -23,8 +23,8 @@ type vault interface {
 	Load(ctx context.Context, kind string, obj client.Object, purpose string) (map[string]string, error)
 }
 
-// record is what Portico remembers of the master password. next is written down before RDS is told of it, and becomes
-// password afterwards: whatever happens in between, the password of a database is one of the two.
+// record is what Portico remembers of the master password. next is saved before it is sent to RDS, and becomes password
+// afterwards: whatever happens in between, the database's password is one of the two.
 type record struct {
 	password string // in force
 	next     string // decided on, perhaps in force; empty: nothing under way

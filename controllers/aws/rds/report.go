@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Report fills the status and tells how to connect. Only the password in force is told.
+// Report fills the status and returns the connection details. Only the password in force is published.
 func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
 	i.Reserve(obj, nil)
 	s, db := &obj.Status, &seen.db
@@ -152,7 +152,7 @@ func waitsForWindow(seen *instanceState) bool {
 	return false
 }
 
-// applied returns the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner
+// applied returns the condition for changes that are accepted and not in force yet. It does not affect Ready: the owner
 // chose to wait for the window.
 func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	s := &obj.Status

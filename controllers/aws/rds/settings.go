@@ -40,7 +40,7 @@ const (
 	parameterGroupPath = "dbParameterGroupName"
 )
 
-// settings in the order in which changes are told. The defaults are those of the API reference of CreateDBInstance;
+// settings in the order in which changes are reported. The defaults are those of the API reference of CreateDBInstance;
 // sticky are those whose default depends on the account, the region or other settings, and three that protect.
 // engineVersion and dbInstanceIdentifier are compared elsewhere.
 var settings = []setting{

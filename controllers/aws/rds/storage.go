@@ -76,7 +76,7 @@ func roundedUp(have, want string) bool {
 	return w <= h && h*10 <= w*11
 }
 
-// splitStorage tells the changes of the storage from all others.
+// splitStorage separates the changes of the storage from all others.
 func splitStorage(changes []external.Change) (others, storage []external.Change) {
 	for _, c := range changes {
 		if isStorageChange(c) {

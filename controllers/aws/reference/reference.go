@@ -230,8 +230,8 @@ func NoProfile(nameOrARN string) error {
 	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
 }
 
-// RefuseSnapshot says that obj may not be made from a snapshot, of which there may be none: whoever reads one has its
-// data.
+// RefuseSnapshot returns one error for a snapshot that does not exist or that obj is not allowed to use, so that it
+// does not reveal which: anyone who restores a snapshot has its data.
 func RefuseSnapshot(obj client.Object, snapshot string) error {
 	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "there is no snapshot %s of this namespace; nothing was created. Correct the name; or ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
 		snapshot, cloud.TagNamespace, obj.GetNamespace(), cloud.TagAdopt, obj.GetNamespace(), obj.GetName())

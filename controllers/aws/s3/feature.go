@@ -107,9 +107,9 @@ type typedFeature[V any] struct {
 	// beside and onlyKept are as in feature.
 	beside   string
 	onlyKept bool
-	// safe are the settings of which the default keeps others out.
+	// safe are the settings whose default keeps others out.
 	safe []external.Field[*v1alpha1.S3BucketSpec, V]
-	// diff tells people what differs, where the two texts side by side would not; nil: they do.
+	// diff describes a difference for people where the two texts side by side would not; nil: they do.
 	diff func(have, want V) string
 }
 
@@ -179,7 +179,7 @@ func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Mana
 	return action, from != to
 }
 
-// changedParts returns the parts of which have and want differ.
+// changedParts returns the parts in which have and want differ.
 func (f typedFeature[V]) changedParts(have, want V) []part[V] {
 	return slices.DeleteFunc(slices.Clone(f.parts), func(p part[V]) bool {
 		next := have

@@ -106,7 +106,7 @@ func (b bucket) prefix(obj *v1alpha1.S3Bucket) string {
 	return cloud.BucketPrefix(b.session.Identity.Cluster, obj.Namespace) + "-"
 }
 
-// isChosen reports whether the bucket's name is not one that Portico picks by now.
+// isChosen reports whether the bucket's name is not one that Portico generates now.
 func (b bucket) isChosen(obj *v1alpha1.S3Bucket) bool {
 	return !strings.HasPrefix(b.name(obj), b.prefix(obj))
 }

@@ -43,7 +43,7 @@ func (h oneHost) ResolveEndpoint(ctx context.Context, params s3control.EndpointP
 	return h.EndpointResolverV2.ResolveEndpoint(ctx, params)
 }
 
-// tags returns what the bucket is tagged with, whichever call wrote it.
+// tags returns the bucket's tags, whatever call wrote them.
 func (t target) tags(ctx context.Context) (map[string]string, error) {
 	out, err := t.api.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 	if cloud.HasCode(err, "NoSuchTagSet") {
@@ -73,7 +73,7 @@ func (t target) absence(ctx context.Context) error {
 // and then S3 Control refuses as well.
 var refusals = []string{"BadRequest", "InvalidRequest", "MethodNotAllowed"}
 
-// changeTags brings change about in a bucket that has the tags have.
+// changeTags applies change to a bucket whose current tags are have.
 func (t target) changeTags(ctx context.Context, have map[string]string, change cloud.TagChange) error {
 	_, byControl := t.tagging.byControl.Load(*t.bucket)
 	var refusal error

@@ -114,8 +114,7 @@ func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 	return all
 }
 
-// list returns the topic's subscriptions. Those that nobody has confirmed have a word in place of an ARN, and end by
-// themselves.
+// list returns the topic's subscriptions. Unconfirmed ones have a placeholder instead of an ARN, and expire.
 func (t *topic) list(ctx context.Context, topic string) (all []subscription, err error) {
 	for pages := sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{TopicArn: &topic}); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
@@ -133,8 +132,8 @@ func (t *topic) list(ctx context.Context, topic string) (all []subscription, err
 	return all, nil
 }
 
-// readSubscriptions adds the subscriptions that obj declares or manages to all. One that is not confirmed counts as it
-// is wanted: SNS tells nothing of it, and takes no change.
+// readSubscriptions adds the subscriptions that obj declares or manages to all. An unconfirmed one counts as in sync:
+// SNS returns nothing about it, and accepts no change.
 func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, topic string, all map[string]string) error {
 	listed, err := t.list(ctx, topic)
 	if err != nil {

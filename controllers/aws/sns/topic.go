@@ -163,8 +163,9 @@ func (t *topic) references(obj *v1alpha1.SNSTopic, set, have map[string]string) 
 		senders.References(t.Session.AccountID, obj.Spec.AllowFrom, set, have)...)
 }
 
-// create makes the topic with its attributes and tags in one call. CreateTopic answers for an existing topic of the
-// same tags as if it had made it, and refuses other tags or attributes with the code of any invalid parameter.
+// create creates the topic with its attributes and tags in one call. For an existing topic with the same tags
+// CreateTopic responds as if it had created it; other tags or attributes are refused with the code of any invalid
+// parameter.
 func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) external.Action {
 	name, arn := t.name(obj), t.arn(obj)
 	if obj.Spec.FIFOTopic {

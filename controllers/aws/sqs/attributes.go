@@ -51,8 +51,8 @@ const (
 	managedEncryption = "SqsManagedSseEnabled"
 )
 
-// all returns the attributes of a queue. A server that is not AWS and does not say whether it encrypts does not: where
-// that is asked for it is sent, and told if it does not show.
+// all returns the attributes of a queue. A server other than AWS that does not report encryption counts as not
+// encrypting: if encryption is wanted it is sent, and reported if it does not show.
 func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
 	attributes := slices.Clone(queueAttributes)
 	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil && *enabled {
@@ -96,15 +96,15 @@ func sse(q *v1alpha1.SQSQueue) (string, bool) {
 	return external.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.SQSManagedSSEEnabled })(q)
 }
 
-// oneEncryption leaves out what a KMS key decides by itself: SQS refuses to be told of two encryptions at once.
+// oneEncryption leaves out the setting that a KMS key implies: SQS refuses two kinds of encryption at once.
 func oneEncryption(set map[string]string) {
 	if set[kmsKey] != "" {
 		delete(set, managedEncryption)
 	}
 }
 
-// references returns what the attributes have the queue refer to that it did not before: a KMS key, and a dead-letter
-// queue by its ARN. Whoever names another team's puts messages into it. One by targetRef is of the object's namespace.
+// references returns the new references of the attributes: a KMS key, and a dead-letter queue by its ARN. A dead-letter
+// queue of another team would receive messages. One by targetRef is in the object's namespace.
 func (q *queue) references(obj *v1alpha1.SQSQueue, set, have map[string]string) []external.Reference {
 	refs := reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]})
 	if dlq := obj.Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef == nil && set[redrivePolicy] != "" {

@@ -114,8 +114,8 @@ func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []exte
 	})
 }
 
-// create makes the queue with its attributes and tags in one call. CreateQueue answers for an existing queue as if it
-// had made it; whose tags it has, the next look tells.
+// create creates the queue with its attributes and tags in one call. For an existing queue CreateQueue responds as if
+// it had created it; the next observation shows whose tags it has.
 func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) external.Action {
 	name := q.name(obj)
 	refs := q.references(obj, set, nil)

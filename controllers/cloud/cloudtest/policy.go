@@ -1,4 +1,4 @@
-// Package cloudtest checks what the docs say about AWS.
+// Package cloudtest checks the documentation about AWS against the code.
 package cloudtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// policy is an IAM policy document, as far as it is checked.
+// policy is the checked part of an IAM policy document.
 type policy struct {
 	Version   string
 	Statement []struct {
@@ -22,9 +22,9 @@ type policy struct {
 	}
 }
 
-// Policy checks that the policy document in file allows exactly the actions of the calls, which are an adapter's
-// interface to its service: it can make no others. An action has the call's name unless named says otherwise; named[""]
-// are actions that no call has, such as iam:PassRole.
+// Policy checks that the policy document in file allows exactly the actions of calls, an adapter's interface to its
+// service and thus all its calls. An action has the call's name unless named overrides it; named[""] lists actions
+// without a call, such as iam:PassRole.
 func Policy(t *testing.T, file, service string, calls reflect.Type, named map[string][]string) {
 	t.Helper()
 	allowed, needed := allowedBy(t, file), neededBy(service, calls, named)
@@ -40,7 +40,7 @@ func Policy(t *testing.T, file, service string, calls reflect.Type, named map[st
 	}
 }
 
-// allowedBy returns the actions that the document allows, each by its name.
+// allowedBy returns the actions that the document allows, as a set.
 func allowedBy(t *testing.T, file string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(file) //nolint:gosec // a file of this repository

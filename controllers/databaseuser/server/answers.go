@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/spoken"
 )
 
-// What users of a database fill is bounded before it is read: queries ask for no text without a limit, and whatever a
-// server answers, a connection ends that gets more than this.
+// Limits for data that users of a database control: queries truncate text, and a connection that receives more than
+// this is closed.
 const (
 	mostAnswered = 4 << 20 // bytes of an answer to one statement, or while we sign in
 	mostMarked   = 500     // characters of a comment or an attribute that is compared with a mark

@@ -46,7 +46,7 @@ var errAddress = errors.New("no database of AWS is at such an address")
 // metadataV6 is where EC2's metadata and the Pod Identity agent answer by IPv6.
 var metadataV6 = netip.MustParsePrefix("fd00:ec2::/32")
 
-// allowed refuses addresses that no database has, but that something may have which trusts everybody who reaches it.
+// allowed refuses addresses that no database has, but that may belong to services which trust every client.
 func (d Dialer) allowed(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d Dialer) tls(host string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12}, nil
 }
 
-// explain says why no connection came about, or why it ended.
+// explain returns why a connection failed or ended.
 func explain(t Target, err error) error {
 	at := net.JoinHostPort(t.Host, fmt.Sprint(t.Port))
 	verification, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
@@ -107,7 +107,7 @@ func plainFile(err error) error {
 	return err
 }
 
-// plainer returns the part of a network error that says something to people, and that does not differ from try to try.
+// plainer returns the part of a network error that is useful to people and stable over retries.
 func plainer(err error) error {
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("the name %s is not known", name.Name)

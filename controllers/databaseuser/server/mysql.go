@@ -137,7 +137,7 @@ func (m *mysqlServer) exec(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// secretly executes a statement of which nothing may be told: the server quotes statements that it refuses.
+// secretly executes a secret statement: errors omit the server's text, because it quotes refused statements.
 func (m *mysqlServer) secretly(ctx context.Context, what, statement string) error {
 	m.answers.next()
 	_, err := m.conn.ExecContext(ctx, statement)

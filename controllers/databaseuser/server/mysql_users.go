@@ -56,8 +56,8 @@ func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, 
 	return found, nil
 }
 
-// own refuses an account of which one user is not ours. Where there is no place for a mark, that it was not there
-// before tells.
+// own refuses an account if one of its users is not ours. Without a place for a mark, the user is ours if it did not
+// exist before.
 func (m *mysqlServer) own(ctx context.Context, a Account) (map[string]string, error) {
 	found, err := m.users(ctx, a)
 	if err != nil {
@@ -196,7 +196,7 @@ func mysqlDifferences(database, login string, ask, has []string) (statements []s
 	return statements
 }
 
-// definers are queries for what runs with the rights of the user who made it, and would not run without that user.
+// definers are queries for objects that run with the rights of their creator, and would not run without that user.
 var definers = []string{
 	"SELECT CONCAT('view ', TABLE_SCHEMA, '.', TABLE_NAME) FROM INFORMATION_SCHEMA.VIEWS WHERE DEFINER = ?",
 	"SELECT CONCAT(LOWER(ROUTINE_TYPE), ' ', ROUTINE_SCHEMA, '.', ROUTINE_NAME) FROM INFORMATION_SCHEMA.ROUTINES WHERE DEFINER = ?",
@@ -207,8 +207,8 @@ var definers = []string{
 // mostNamed is how many things an error names.
 const mostNamed = 5
 
-// Drop implements Server. Tables belong to nobody in MySQL. Views, routines, triggers and events run as the user who made them: as long as there
-// are any, that user stays, and nobody can sign in as it.
+// Drop implements Server. Tables have no owner in MySQL. Views, routines, triggers and events run as their creator:
+// while there are any, that user is kept, and cannot sign in.
 func (m *mysqlServer) Drop(ctx context.Context, a Account) error {
 	found, err := m.users(ctx, a)
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	scramSalt       = 16
 )
 
-// scramVerifier returns what PostgreSQL keeps of a password: whoever reads the statement, in a log for instance, cannot
-// sign in with it. Ours have letters, digits, - and _ only, which SASLprep leaves as they are.
+// scramVerifier returns PostgreSQL's stored form of a password: somebody who reads the statement, for example in a log,
+// cannot sign in with it. Ours have letters, digits, - and _ only, which SASLprep leaves unchanged.
 func scramVerifier(secret Password) (string, error) {
 	salt := make([]byte, scramSalt)
 	if _, err := rand.Read(salt); err != nil {
@@ -61,5 +61,5 @@ func NewPassword() (Password, error) {
 	return Password(text), err
 }
 
-// Made reports whether we may have made a password.
+// Made reports whether the password may be one of ours.
 func (p Password) Made() bool { return password.Made(string(p), passwordLength) }

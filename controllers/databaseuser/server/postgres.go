@@ -83,8 +83,8 @@ func noDatabase(name string) error {
 	return engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance has no database %q; make it as the master user, or set dbName of a new RDSInstance", name)
 }
 
-// postgresConfig takes nothing from the environment, and no second try without TLS. Names are looked up in the system's
-// schema only: an application may have made functions and operators of any name, which would run as the master user.
+// postgresConfig uses nothing from the environment, and does not retry without TLS. Names are resolved in the system's
+// schema only: an application may have created functions and operators of any name, which would run as the master user.
 func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig("host=database sslmode=disable passfile='' target_session_attrs=any")
 	if err != nil {
@@ -121,7 +121,7 @@ type role struct {
 	path       bool // it looks for names where its own schema is not
 }
 
-// roleQuery reads no setting: anyone who signs in may set its own, to texts of any length.
+// roleQuery reads no settings: anyone who signs in can set its own, to texts of any length.
 const roleQuery = `WITH settings AS (SELECT s.setrole, v FROM pg_db_role_setting s, unnest(s.setconfig) v WHERE s.setdatabase = 0)
 	SELECT rolname, left(COALESCE(shobj_description(oid, 'pg_authid'), ''), $3), rolcanlogin,
 		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v = 'role=' || $2),
@@ -176,7 +176,7 @@ func (p *postgresServer) CanSignIn(ctx context.Context, _ Account, login string)
 	return found[login].login, err
 }
 
-// EndPassword implements Server. Whoever is connected may give itself a password, but not the right to sign in.
+// EndPassword implements Server. A connected user may set its own password, but cannot permit itself to sign in.
 func (p *postgresServer) EndPassword(ctx context.Context, a Account, login string) error {
 	if err := p.own(ctx, a); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (p *postgresServer) one(ctx context.Context, question string, args ...any) 
 	return p.conn.QueryRow(ctx, question, args...)
 }
 
-// secretly executes a statement of which nothing may be told.
+// secretly executes a secret statement: errors omit the server's text.
 func (p *postgresServer) secretly(ctx context.Context, what, statement string) error {
 	_, err := p.send(ctx, statement)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {

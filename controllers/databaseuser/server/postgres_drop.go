@@ -35,8 +35,7 @@ func (p *postgresServer) Drop(ctx context.Context, a Account) error {
 	return p.inTransaction(ctx, func() error { return p.dropRoles(ctx, left) })
 }
 
-// left returns the account's roles that are left, the users first. A role that is not ours, or that is gone, is none of
-// them.
+// left returns the account's remaining roles, the users first. Roles that are not ours, or gone, are not included.
 func (p *postgresServer) left(ctx context.Context, a Account) (left []string, err error) {
 	found, err := p.roles(ctx, a.Name, a.names())
 	for _, name := range append(a.both(), a.Name) {
@@ -58,7 +57,7 @@ func (p *postgresServer) joinAll(ctx context.Context, a Account, roles []string)
 	return nil
 }
 
-// databases returns those in which any of the roles owns or may do something, the one of this connection first.
+// databases returns those in which any of the roles owns something or has rights, the one of this connection first.
 func (p *postgresServer) databases(ctx context.Context, roles []string) ([]string, error) {
 	rows, err := p.query(ctx, `SELECT datname::text FROM pg_database WHERE datname = current_database() OR oid IN (
 		SELECT d.dbid FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1))

@@ -12,11 +12,11 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// refusedRetry is how soon what a database refused is tried again: a lock that an application holds goes.
+// refusedRetry is how soon a refused statement is retried: an application's lock is temporary.
 const refusedRetry = time.Minute
 
-// iamRole is RDS's own: its members sign in by tokens, and by them only. Whoever is a member of a member is one, too,
-// so that the master user must never become a member of a user of ours that is in it.
+// iamRole is RDS's own: its members sign in with tokens only. Indirect members count too, so the master user must never
+// become a member of a user of ours that is in it.
 const iamRole = "rds_iam"
 
 // Ensure implements Server.
@@ -146,7 +146,7 @@ func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string,
 	return listed(append(done, statements...)), p.exec(ctx, statements...)
 }
 
-// mostAccounts is how many accounts one database may have: each has rights to what the others make.
+// mostAccounts is the maximum number of accounts in one database: each has rights to what the others create.
 const mostAccounts = 500
 
 // accounts returns the others that we made in the database.

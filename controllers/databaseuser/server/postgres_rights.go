@@ -56,7 +56,7 @@ func differences(all []right) (statements []string) {
 	return statements
 }
 
-// missing returns what of ask is not in has.
+// missing returns the elements of ask that are not in has.
 func missing(ask, has []string) (all []string) {
 	for _, one := range ask {
 		if !slices.Contains(has, one) {

@@ -40,8 +40,8 @@ func (p *postgresServer) turn(ctx context.Context) (done func(), err error) {
 // mostTries is how often something is tried that somebody else's statement may hold up.
 const mostTries = 3
 
-// inTransaction runs work in a transaction that no other of ours runs beside. People may change rights at the same
-// time: then it is tried again.
+// inTransaction runs work in a transaction; no other of ours runs concurrently. If people change rights at the same
+// time, it is retried.
 func (p *postgresServer) inTransaction(ctx context.Context, work func() error) error {
 	done, err := p.turn(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *postgresServer) insist(ctx context.Context, roles []string, work func()
 	return err
 }
 
-// shutOut lets the roles in no more and ends their connections.
+// shutOut forbids the roles to sign in and ends their connections.
 func (p *postgresServer) shutOut(ctx context.Context, roles []string) error {
 	for _, name := range roles {
 		err := p.insist(ctx, roles, func() error { return p.exec(ctx, "ALTER ROLE "+identifier(name)+" NOLOGIN") })
@@ -143,8 +143,8 @@ func (p *postgresServer) alone(ctx context.Context, a Account, work func() error
 	return err
 }
 
-// endConnections ends those of the roles, and says if any is left: what one of them makes between two statements of
-// ours would be dropped.
+// endConnections ends the connections of the roles, and returns an error if any is left: objects that one creates
+// between two of our statements would be dropped.
 func (p *postgresServer) endConnections(ctx context.Context, roles []string) error {
 	var ended, connected int
 	err := p.one(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&ended)

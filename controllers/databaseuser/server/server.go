@@ -1,5 +1,5 @@
-// Package server makes users in PostgreSQL, MySQL and MariaDB, as their master user, with no more rights than that user
-// has in RDS.
+// Package server manages users in PostgreSQL, MySQL and MariaDB, as the master user, with only the rights that it has
+// in RDS.
 package server
 
 import (
@@ -35,8 +35,8 @@ type Account struct {
 	Mark   string // whose it is; see Mark
 	Access v1alpha1.BindingAccess
 	IAM    bool
-	// Known says that the names were looked for before and not there, so that what is there was made by us: a server
-	// that has no place for a mark cannot tell.
+	// Known means that the names were checked before and did not exist, so that an existing user is ours: a server
+	// without a place for a mark cannot tell.
 	Known bool
 }
 
@@ -61,21 +61,21 @@ func (a Account) Other(login string) string {
 	return a.Name + "_a"
 }
 
-// Server is a connection to a database as its master user. No method touches a user that does not carry the account's
-// mark.
+// Server is a connection to a database as its master user. No method changes a user without the account's mark.
 type Server interface {
 	// Exists reports whether any user of these names is there, whoever made it.
 	Exists(ctx context.Context, a Account) (bool, error)
 	// Ensure makes what is missing of the account, and brings its rights to what its access says. It returns what it
 	// changed, for people.
 	Ensure(ctx context.Context, a Account) ([]string, error)
-	// SetPassword lets login in with this password only. Who is connected stays so.
+	// SetPassword lets login sign in with this password only. Connections are kept.
 	SetPassword(ctx context.Context, a Account, login string, password Password) error
 	// CanSignIn reports whether login may sign in, whatever its password.
 	CanSignIn(ctx context.Context, a Account, login string) (bool, error)
-	// EndPassword lets login in no more, also if it gives itself another password. Who is connected stays so.
+	// EndPassword forbids login to sign in, even if it gives itself another password. Connections are kept.
 	EndPassword(ctx context.Context, a Account, login string) error
-	// Drop leaves what the account owns, ends its connections and drops it. An account that is not there is dropped.
+	// Drop gives away what the account owns, ends its connections and drops it. It returns nil if the account does not
+	// exist.
 	Drop(ctx context.Context, a Account) error
 	// Close ends the connection.
 	Close()
@@ -107,7 +107,7 @@ func (d Dialer) SignIn(ctx context.Context, t Target) error {
 	return nil
 }
 
-// notOurs refuses to touch a user that carries no mark of ours.
+// notOurs returns the error for a user without our mark, which is never changed.
 func notOurs(name string) error {
 	return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that Portico did not make for this object, and nothing was changed; drop or rename it as the master user, or delete this object and request one of another name", name)
 }

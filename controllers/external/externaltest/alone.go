@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// refusing is an adapter of which AWS refuses every call that writes one path. It is none of the optional interfaces.
+// refusing is an adapter for which AWS refuses every call that writes one path. It implements none of the optional
+// interfaces.
 type refusing[T external.Object, S any] struct {
 	external.Adapter[T, S]
 	path string // empty: nothing is refused
@@ -49,11 +50,11 @@ func pathsOf(actions ...external.Action) []string {
 	return slices.Compact(paths)
 }
 
-// settingsStandAlone spoils every two settings behind our back, and has AWS refuse one of them: the other is put right
-// all the same, as a repair, and the refusal names its path. Once AWS takes it, everything is in sync.
+// settingsStandAlone changes every two settings behind our back, and makes AWS refuse one of them: the other is
+// repaired all the same, and the refusal names its path. Once AWS accepts it, everything is in sync.
 func (l laws[T, S]) settingsStandAlone(t *testing.T) {
 	t.Helper()
-	about := map[string][]string{} // the paths that each drift spoils
+	about := map[string][]string{} // the paths that each drift changes
 	for name, drift := range l.Drift {
 		drift()
 		about[name] = pathsOf(l.plan(t, l.observe(t))...)
@@ -69,7 +70,7 @@ func (l laws[T, S]) settingsStandAlone(t *testing.T) {
 	}
 }
 
-// together reports whether some path is in both lists, or AWS judges one of them by one of the other.
+// together reports whether a path is in both lists, or AWS validates a path of one with a path of the other.
 func (l laws[T, S]) together(a, b []string) bool {
 	for _, x := range a {
 		for _, y := range b {

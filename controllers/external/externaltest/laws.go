@@ -1,4 +1,4 @@
-// Package externaltest holds the laws that every adapter must keep.
+// Package externaltest tests the contract that every adapter must fulfil.
 package externaltest
 
 import (
@@ -16,16 +16,16 @@ type Case[T external.Object, S any] struct {
 	Object  T                 // a valid object with every field that the kind manages
 	Writes  func() int        // calls that changed the fake so far
 	Drift   map[string]func() // changes behind our back, by name; each must be noticed and repaired
-	// Together are paths that AWS judges by each other, so that a refusal of one may hold up the others.
+	// Together are paths that AWS validates together, so that a refusal of one may block the others.
 	Together [][]string
 	Fail     func(read error)    // makes every read fail until called with nil
 	Errors   []error             // the service's own errors, none of which means absence
-	Lose     func(replies bool)  // makes every write commit and then fail
-	Strip    func()              // removes every mark of ownership
-	Foreign  func() (still bool) // tells whether what is not ours is still there, after Strip and Disown
+	Lose     func(replies bool)  // makes every write succeed and then return an error
+	Strip    func()              // removes all ownership tags
+	Foreign  func() (still bool) // reports whether the foreign resource still exists, after Strip and Disown
 }
 
-// Laws checks what the engine relies on, for any kind.
+// Laws tests the contract between the engine and an adapter.
 func Laws[T external.Object, S any](t *testing.T, c Case[T, S]) {
 	t.Helper()
 	l := laws[T, S]{Case: c}
@@ -48,7 +48,7 @@ func Laws[T external.Object, S any](t *testing.T, c Case[T, S]) {
 
 type laws[T external.Object, S any] struct{ Case[T, S] }
 
-// observe reads, which must write nothing.
+// observe calls Observe, which must write nothing.
 func (l laws[T, S]) observe(t *testing.T) *S {
 	t.Helper()
 	before := l.Writes()
@@ -62,7 +62,7 @@ func (l laws[T, S]) observe(t *testing.T) *S {
 	return seen
 }
 
-// plan compares, which must write nothing.
+// plan calls Plan, which must write nothing.
 func (l laws[T, S]) plan(t *testing.T, seen *S) []external.Action {
 	t.Helper()
 	before := l.Writes()
@@ -76,8 +76,8 @@ func (l laws[T, S]) plan(t *testing.T, seen *S) []external.Action {
 	return actions
 }
 
-// converges acts until nothing is left to do; each step is taken twice, as after a lost reply. Then the second look
-// must plan nothing.
+// converges executes plans until nothing is left to do; each step is executed twice, as after a lost response. Then the
+// second Plan must be empty.
 func (l laws[T, S]) converges(t *testing.T, what string) {
 	t.Helper()
 	const most = 4
@@ -129,7 +129,7 @@ func (l laws[T, S]) reports(t *testing.T) {
 	}
 }
 
-// errorsAreNotAbsence: whatever the error, Observe must return it.
+// errorsAreNotAbsence checks that Observe returns every error.
 func (l laws[T, S]) errorsAreNotAbsence(t *testing.T) {
 	t.Helper()
 	for _, cause := range append(l.Errors, errors.New("connection reset"), context.DeadlineExceeded) {
@@ -141,7 +141,7 @@ func (l laws[T, S]) errorsAreNotAbsence(t *testing.T) {
 	l.Fail(nil)
 }
 
-// repliesMayBeLost: a write that committed, but failed for us, is found done by the next look.
+// repliesMayBeLost checks that a write which succeeded, but returned an error, is found done by the next Observe.
 func (l laws[T, S]) repliesMayBeLost(t *testing.T) {
 	t.Helper()
 	for _, drift := range l.Drift {
@@ -187,10 +187,10 @@ func (l laws[T, S]) ownershipIsSeen(t *testing.T) {
 		t.Errorf("what carries no mark is %v", owner)
 	}
 	l.remarks(t, l.Object, true, "without marks")
-	l.converges(t, "adopting") // as external does when it is offered and wanted
+	l.converges(t, "adopting") // as external does when the resource is offered and wanted
 }
 
-// remarks checks whether there is a command that gives obj's marks back, and that it names obj.
+// remarks checks whether there is a command that restores obj's tags, and that it names obj.
 func (l laws[T, S]) remarks(t *testing.T, obj T, want bool, what string) {
 	t.Helper()
 	remarker, ok := l.Adapter.(external.Remarker[T, S])

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// fields has the fields that ListenerConfiguration knows, and no methods.
+// fields has the fields that ListenerConfiguration declares, and no methods.
 type fields ListenerConfiguration
 
-// known are the names of these fields.
+// known holds the names of these fields.
 var known = func() map[string]bool {
 	all, of := map[string]bool{}, reflect.TypeFor[fields]()
 	for field := range of.Fields() {
@@ -19,7 +19,7 @@ var known = func() map[string]bool {
 	return all
 }()
 
-// UnmarshalJSON implements json.Unmarshaler: what is not known here is kept.
+// UnmarshalJSON implements json.Unmarshaler: unknown fields are kept in Others.
 func (l *ListenerConfiguration) UnmarshalJSON(text []byte) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, (*fields)(l)); err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A newer controller has fields that this version does not know.
+// A newer controller may have fields that this version does not declare.
 func TestFieldsThatAreNotKnownAreKept(t *testing.T) {
 	const text = `{"alpnPolicy":"None","mutualAuthentication":{"mode":"verify"},"protocolPort":"HTTPS:443","quicEnabled":true}`
 	var l ListenerConfiguration

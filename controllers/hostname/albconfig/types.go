@@ -1,7 +1,7 @@
-// Package albconfig holds the one kind of the AWS Load Balancer Controller that Portico writes,
-// LoadBalancerConfiguration of gateway.k8s.aws/v1, with the fields that Portico reads or writes, and those of a
-// listener that it only keeps: the API server knows the listeners as one value, so that who writes one of them writes
-// all. Other fields of the object stay, because Portico applies its own on the server's side.
+// Package albconfig declares LoadBalancerConfiguration of gateway.k8s.aws/v1, the only kind of the AWS Load Balancer
+// Controller that Portico writes. It has the fields that Portico reads or writes, and the other fields of a listener,
+// which Portico only preserves: the listeners are an atomic list, so a writer of one field writes them all. Other
+// fields of the object stay, because Portico uses server-side apply.
 //
 // +kubebuilder:object:generate=true
 // +groupName=gateway.k8s.aws
@@ -17,21 +17,21 @@ import (
 // GroupVersion of the AWS Load Balancer Controller's kinds.
 var GroupVersion = schema.GroupVersion{Group: "gateway.k8s.aws", Version: "v1"}
 
-// ControllerName is what a GatewayClass names to have Application Load Balancers.
+// ControllerName is the controllerName of GatewayClasses for Application Load Balancers.
 const ControllerName = "gateway.k8s.aws/alb"
 
-// AddToScheme makes the kind known to s.
+// AddToScheme registers the kind with s.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion, &LoadBalancerConfiguration{}, &LoadBalancerConfigurationList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }
 
-// MergingMode says whose settings win where a GatewayClass and a Gateway both name a configuration.
+// MergingMode says whose settings win if both a GatewayClass and a Gateway reference a configuration.
 // +kubebuilder:validation:Enum=prefer-gateway;prefer-gateway-class
 type MergingMode string
 
-// PreferGatewayClass lets the class win; it is the default.
+// PreferGatewayClass gives precedence to the class; it is the default.
 const (
 	PreferGateway      MergingMode = "prefer-gateway"
 	PreferGatewayClass MergingMode = "prefer-gateway-class"
@@ -52,7 +52,7 @@ type LoadBalancerConfigurationSpec struct {
 	ListenerConfigurations []ListenerConfiguration `json:"listenerConfigurations,omitempty"`
 }
 
-// ListenerConfiguration are settings of one listener.
+// ListenerConfiguration configures one listener.
 type ListenerConfiguration struct {
 	// protocolPort such as HTTPS:443.
 	// +kubebuilder:validation:Pattern=`^(HTTP|HTTPS|TLS|TCP|UDP|TCP_UDP)?:(6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]\d{4}|[1-9]\d{0,3})?$`
@@ -78,11 +78,11 @@ type ListenerConfiguration struct {
 	// +optional
 	ListenerAttributes []ListenerAttribute `json:"listenerAttributes,omitempty"`
 
-	// Others are the fields that are not known here, and kept as they are.
+	// Others are the fields that this type does not declare; they are preserved.
 	Others Fields `json:"-"`
 }
 
-// Fields are fields by name, as JSON.
+// Fields maps field names to their JSON.
 type Fields map[string]string
 
 // ListenerAttribute is a setting of a listener by its name in AWS.

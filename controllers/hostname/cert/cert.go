@@ -1,4 +1,4 @@
-// Package cert requests certificates of AWS Certificate Manager, each once: an account may request some thousand a
+// Package cert requests certificates from AWS Certificate Manager, each once: an account can request about a thousand a
 // year.
 package cert
 
@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// API is what is used of ACM.
+// API is the part of the ACM client that is used.
 type API interface {
 	RequestCertificate(context.Context, *acm.RequestCertificateInput, ...func(*acm.Options)) (*acm.RequestCertificateOutput, error)
 	DescribeCertificate(context.Context, *acm.DescribeCertificateInput, ...func(*acm.Options)) (*acm.DescribeCertificateOutput, error)
@@ -33,50 +33,50 @@ type TagAPI interface {
 	GetResources(context.Context, *resourcegroupstaggingapi.GetResourcesInput, ...func(*resourcegroupstaggingapi.Options)) (*resourcegroupstaggingapi.GetResourcesOutput, error)
 }
 
-// TokenLife is how long ACM takes a request with the same token for the same request; it says an hour.
+// TokenLife is how long a request with the same token returns the same certificate; ACM documents an hour.
 const TokenLife = 55 * time.Minute
 
-// Certificates are those of one account and region.
+// Certificates are the certificates of one account and region.
 type Certificates struct {
 	ACM  API
 	Tags TagAPI
 }
 
-// Certificate is what ACM knows of one.
+// Certificate is a certificate as ACM shows it.
 type Certificate struct {
 	ARN       string
 	Status    types.CertificateStatus
 	Reason    string // why it failed
-	Record    Record // that proves the domain; the zero Record just after the request
+	Record    Record // the CNAME that proves the domain; zero just after the request
 	InUse     bool
 	NotBefore *time.Time
 	NotAfter  *time.Time
 	Renewal   string
 }
 
-// Record is a CNAME.
+// Record is a CNAME record.
 type Record struct{ Name, Value string }
 
-// Issued reports whether load balancers take the certificate.
+// Issued reports whether load balancers accept the certificate.
 func (c Certificate) Issued() bool { return c.Status == types.CertificateStatusIssued }
 
-// Failed reports whether ACM has given up on the request: nothing ever used the certificate.
+// Failed reports whether ACM has given up on the request; such a certificate was never in use.
 func (c Certificate) Failed() bool {
 	return c.Status == types.CertificateStatusFailed || c.Status == types.CertificateStatusValidationTimedOut
 }
 
-// Over reports whether the certificate was issued once and is of no more use.
+// Over reports whether the certificate was issued once and is no longer valid.
 func (c Certificate) Over() bool {
 	return c.Status == types.CertificateStatusExpired || c.Status == types.CertificateStatusRevoked || c.Status == types.CertificateStatusInactive
 }
 
-// Token makes two requests of the same attempt one, for TokenLife.
+// Token returns the idempotency token of an attempt: ACM treats requests with the same token as one, for TokenLife.
 func Token(uid string, attempt int32) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, attempt))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Request asks for a certificate, or finds what was asked for with the same token.
+// Request requests a certificate, or returns the one requested earlier with the same token.
 func (c Certificates) Request(ctx context.Context, name dnsname.Name, token string, tags map[string]string) (string, error) {
 	in := &acm.RequestCertificateInput{
 		DomainName: aws.String(name.String()), ValidationMethod: types.ValidationMethodDns, IdempotencyToken: &token,
@@ -89,7 +89,7 @@ func (c Certificates) Request(ctx context.Context, name dnsname.Name, token stri
 	return aws.ToString(out.CertificateArn), nil
 }
 
-// Describe returns nil for a certificate that does not exist.
+// Describe returns the certificate, or nil if it does not exist.
 func (c Certificates) Describe(ctx context.Context, arn string) (*Certificate, error) {
 	out, err := c.ACM.DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: &arn})
 	if cloud.IsNotFound(err) {
@@ -111,7 +111,7 @@ func (c Certificates) Describe(ctx context.Context, arn string) (*Certificate, e
 	return seen, nil
 }
 
-// Delete deletes the certificate; one that is gone is no error. AWS refuses while something uses it.
+// Delete deletes the certificate; no error if it does not exist. AWS refuses while the certificate is in use.
 func (c Certificates) Delete(ctx context.Context, arn string) error {
 	_, err := c.ACM.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: &arn})
 	if cloud.IsNotFound(err) {
@@ -120,7 +120,7 @@ func (c Certificates) Delete(ctx context.Context, arn string) error {
 	return err
 }
 
-// Find returns the ARNs of all certificates that carry all these tags, sorted.
+// Find returns the ARNs of all certificates with all these tags, sorted.
 func (c Certificates) Find(ctx context.Context, tags map[string][]string) ([]string, error) {
 	in := &resourcegroupstaggingapi.GetResourcesInput{ResourceTypeFilters: []string{"acm:certificate"}}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

@@ -18,31 +18,32 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// book is what the Registry knows beside the cache, which lags behind.
+// book is what the Registry knows in addition to the cache, which lags behind.
 type book struct {
-	ledger *corev1.ConfigMap // as it was read or written last; nil if somebody else may have written it since
-	epoch  int               // how often the ledger was lost to somebody else
-	// entries are what the ledger announces, and claims that the cache may not show, or not as they are; by name.
+	ledger *corev1.ConfigMap // as last read or written; nil if somebody else may have written it since
+	epoch  int               // how often the ledger was lost to another writer
+	// entries are the announcements of the ledger, and claims that the cache may not show or may show outdated; by
+	// name.
 	entries  map[string]*entry
-	released map[claimID]bool // claims that are given back, and that the cache may still show
+	released map[claimID]bool // claims that are released, and that the cache may still show
 
 	removals int            // how often the deletion of a PoolGateway began or ended
-	removing map[string]int // deletions of PoolGateways under way
+	removing map[string]int // deletions of PoolGateways in progress
 	next     *ledgerWrite
 	writing  bool
 }
 
-// entry is a claim that the cache need not show. It is replaced, never changed.
+// entry is a claim that the cache may not show. It is replaced, never changed.
 type entry struct {
 	spec       v1alpha1.DomainClaimSpec
-	announced  bool      // and not made yet
-	underWay   bool      // announced by a worker of ours that is about to make it
-	uid        types.UID // once it is made
+	announced  bool      // and not created yet
+	underWay   bool      // one of our workers is about to create it
+	uid        types.UID // once it is created
 	generation int64
 	growing    bool // being written
 }
 
-// claimID tells a claim from one of the same name before it.
+// claimID distinguishes a claim from an earlier one of the same name.
 type claimID struct {
 	name string
 	uid  types.UID
@@ -50,14 +51,14 @@ type claimID struct {
 
 func idOf(c *v1alpha1.DomainClaim) claimID { return claimID{c.Name, c.UID} }
 
-// Index finds DomainClaims in the cache by what overlaps them; see IndexValues.
+// Index finds DomainClaims in the cache by overlap; see IndexValues.
 const Index = "overlap"
 
-// IndexValues returns the values of a DomainClaim in Index: its own name, and each domain that it lies below.
+// IndexValues returns the values of a DomainClaim in Index: its own name, and each domain above it.
 func IndexValues(obj client.Object) []string {
 	spec := &obj.(*v1alpha1.DomainClaim).Spec
 	n, err := dnsname.Parse(spec.Hostname)
-	if err != nil { // it overlaps itself alone
+	if err != nil { // overlaps only itself
 		return []string{nameTerm(spec.Visibility, spec.Hostname)}
 	}
 	all := []string{nameTerm(spec.Visibility, n.String())}
@@ -67,8 +68,8 @@ func IndexValues(obj client.Object) []string {
 	return all
 }
 
-// overlapTerms returns the values in Index of all that a hostname overlaps: itself, the wildcards above it, and what a
-// wildcard has below it.
+// overlapTerms returns the Index values of every name that overlaps a hostname: itself, the wildcards above it, and for
+// a wildcard the names below it.
 func overlapTerms(visibility v1alpha1.Visibility, hostname string) []string {
 	n, err := dnsname.Parse(hostname)
 	if err != nil {
@@ -87,7 +88,7 @@ func overlapTerms(visibility v1alpha1.Visibility, hostname string) []string {
 func nameTerm(v v1alpha1.Visibility, name string) string    { return string(v) + " is " + name }
 func belowTerm(v v1alpha1.Visibility, domain string) string { return string(v) + " below " + domain }
 
-// domainsAbove returns the domains above a name, or above a wildcard's base.
+// domainsAbove returns the parent domains of a name, or of a wildcard's base.
 func domainsAbove(n dnsname.Name) (all []string) {
 	for _, rest, found := strings.Cut(n.Base(), "."); found; _, rest, found = strings.Cut(rest, ".") {
 		all = append(all, rest)
@@ -95,16 +96,16 @@ func domainsAbove(n dnsname.Name) (all []string) {
 	return all
 }
 
-// view is what there is beside a claim that somebody wants.
+// view is the state against which a wanted claim is checked.
 type view struct {
-	claims   []v1alpha1.DomainClaimSpec // all but what the same holder has announced
+	claims   []v1alpha1.DomainClaimSpec // except those that the same holder has announced
 	removals int
 	clash    error  // why the name cannot be claimed; nil if it can
-	name     string // of the claim that it overlaps
-	with     *entry // nil: it is in the cache
+	name     string // of the claim that overlaps
+	with     *entry // nil if it is in the cache
 }
 
-// look returns what there is beside want. r.mu is held: it reads memory only, our own and the cache's.
+// look returns the view for want. The caller holds r.mu; look reads only the book and the cache.
 func (r *Registry) look(ctx context.Context, want v1alpha1.DomainClaimSpec) (v view, err error) {
 	own := func(e *entry) bool { return e != nil && e.announced && e.spec.Holder.UID == want.Holder.UID } // of an earlier try
 	if v.claims, err = r.claims(ctx, func(_ string, e *entry) bool { return own(e) }); err != nil {
@@ -119,8 +120,8 @@ func (r *Registry) look(ctx context.Context, want v1alpha1.DomainClaimSpec) (v v
 	return v, nil
 }
 
-// indexed returns the claims that the cache shows, and want overlaps, but for those of which the book knows better.
-// They are the cache's own.
+// indexed returns the cached claims that overlap want, except those that have an entry in the book or are released. The
+// result points into the cache: do not modify it.
 func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (all []*v1alpha1.DomainClaim, err error) {
 	for _, term := range overlapTerms(want.Visibility, want.Hostname) {
 		found := &v1alpha1.DomainClaimList{}
@@ -136,8 +137,8 @@ func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (
 	return all, nil
 }
 
-// firstClash returns the first claim that overlaps want, by name, and why want cannot be claimed beside it. It looks in
-// the book and at what was found in the cache.
+// firstClash returns the first claim that overlaps want, by name, and why want conflicts with it. It checks the book,
+// then found.
 func (r *Registry) firstClash(want v1alpha1.DomainClaimSpec, own func(*entry) bool, found []*v1alpha1.DomainClaim) (string, *entry, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.book.entries)) {
 		e := r.book.entries[name]
@@ -156,7 +157,8 @@ func (r *Registry) firstClash(want v1alpha1.DomainClaimSpec, own func(*entry) bo
 	return "", nil, nil
 }
 
-// claims returns all claims but those that without says, of which e is what the book has. r.mu is held.
+// claims returns all claims except those for which without returns true; e is the claim's entry in the book, nil for
+// one that only the cache has. The caller holds r.mu.
 func (r *Registry) claims(ctx context.Context, without func(name string, e *entry) bool) ([]v1alpha1.DomainClaimSpec, error) {
 	list := &v1alpha1.DomainClaimList{}
 	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
@@ -177,7 +179,7 @@ func (r *Registry) claims(ctx context.Context, without func(name string, e *entr
 	return all, nil
 }
 
-// prune drops from the book what the cache shows by now.
+// prune drops from the book what the cache shows too.
 func (r *Registry) prune(cached *v1alpha1.DomainClaimList) {
 	if len(r.book.entries)+len(r.book.released) == 0 {
 		return
@@ -196,7 +198,8 @@ func (r *Registry) prune(cached *v1alpha1.DomainClaimList) {
 	maps.DeleteFunc(r.book.released, func(id claimID, _ bool) bool { return !shown[id] })
 }
 
-// reserve writes want into the book, unless a claim that overlaps it has come since view was looked at.
+// reserve writes want into the book; errOutrun if an overlapping claim or another relevant change came after old was
+// read.
 func (r *Registry) reserve(ctx context.Context, epoch int, old view, name string, request Request, want v1alpha1.DomainClaimSpec) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,7 +223,7 @@ func (r *Registry) reserve(ctx context.Context, epoch int, old view, name string
 	return reserved, nil
 }
 
-// abandon notes that nobody is about to make what the ledger announces. It may be made, if the answer was lost.
+// abandon records that no worker is creating the announced claim any more. It may exist, if the response was lost.
 func (r *Registry) abandon(name string, reserved *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,7 +232,7 @@ func (r *Registry) abandon(name string, reserved *entry) {
 	}
 }
 
-// placed returns the claims that have their place on the Gateway.
+// placed returns the claims placed on the Gateway.
 func placed(gateway string, claims []v1alpha1.DomainClaimSpec) (on []v1alpha1.DomainClaimSpec) {
 	for i := range claims {
 		if claims[i].Gateway == gateway {
@@ -239,7 +242,7 @@ func placed(gateway string, claims []v1alpha1.DomainClaimSpec) (on []v1alpha1.Do
 	return on
 }
 
-// note writes a claim into the book, as the API server has it.
+// note writes a claim into the book, as the API server returned it.
 func (r *Registry) note(c *v1alpha1.DomainClaim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -253,7 +256,7 @@ func (r *Registry) put(name string, e *entry) {
 	r.book.entries[name] = e
 }
 
-// forget takes e out of the book, unless there is another in its place by now.
+// forget removes e from the book, unless another entry has replaced it.
 func (r *Registry) forget(name string, e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,10 +271,10 @@ func (r *Registry) isReleased(c *v1alpha1.DomainClaim) bool {
 	return r.book.released[idOf(c)]
 }
 
-// errOutrun says that somebody else was quicker: what was read is old.
+// errOutrun means that another writer was faster: the data read is out of date.
 var errOutrun = errors.New("the hostnames have changed since they were read")
 
-// outrun reports whether a try failed because somebody else was quicker.
+// outrun reports whether an attempt failed because another writer was faster.
 func outrun(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, errOutrun)
 }

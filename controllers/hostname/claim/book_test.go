@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// The index finds all that a hostname overlaps, and nothing else.
+// The index finds all overlapping claims, and no others.
 func TestTheIndexFindsWhatOverlaps(t *testing.T) {
 	labels := rapid.SampledFrom([]string{"a", "b", "ab", "example", "com"})
 	names := rapid.Custom(func(t *rapid.T) string {
@@ -47,12 +47,12 @@ func TestTheIndexFindsWhatOverlaps(t *testing.T) {
 	})
 }
 
-// lagging is a client whose cache shows DomainClaims as they were when it was refreshed last.
+// lagging is a client whose cache shows DomainClaims as of its last refresh.
 type lagging struct {
 	client.WithWatch
 	mu    sync.Mutex
 	shown v1alpha1.DomainClaimList
-	fresh func() bool // draws whether a read refreshes it
+	fresh func() bool // decides at random whether a read refreshes it
 }
 
 func (l *lagging) read(ctx context.Context) (v1alpha1.DomainClaimList, error) {
@@ -108,8 +108,8 @@ func (l *lagging) List(ctx context.Context, list client.ObjectList, o ...client.
 	return nil
 }
 
-// Three operators at once, each with many workers, a cache of its own that lags behind and writes that are cut off:
-// they take and give back at random, and no two claims of different teams ever overlap.
+// Three operators, each with many workers, a lagging cache and interrupted writes, take and release claims at random;
+// no two claims of different teams ever overlap.
 func TestOperatorsWithOldCachesGiveNoNameTwice(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -193,7 +193,7 @@ func randomRequest(t *testing.T, i int, draw func(int) int) Request {
 	return w
 }
 
-// checkApart looks at what the API server has at one moment.
+// checkApart checks that no claims at the API server overlap.
 func checkApart(t *testing.T, c client.Client) {
 	t.Helper()
 	list := &v1alpha1.DomainClaimList{}
@@ -209,7 +209,7 @@ func checkApart(t *testing.T, c client.Client) {
 	}
 }
 
-// counted counts reads past the cache and writes, and holds up what hold says.
+// counted counts live reads and writes, and delays what hold matches.
 type counted struct {
 	lists, gets, updates atomic.Int64
 	hold                 func(obj client.Object)
@@ -238,7 +238,7 @@ func (n *counted) funcs() interceptor.Funcs {
 	}
 }
 
-// What was listed once is not listed again: a claim costs a write of the ledger and the creation.
+// Once the claims are listed, they are not listed again: a claim costs one write of the ledger and the creation.
 func TestAClaimListsNothingAtTheAPIServer(t *testing.T) {
 	live := &counted{}
 	kube := cluster(t, interceptor.Funcs{})
@@ -253,7 +253,7 @@ func TestAClaimListsNothingAtTheAPIServer(t *testing.T) {
 	}
 }
 
-// A claim that takes long holds up nobody else's, and those that come together share the writes of the ledger.
+// A slow claim delays no other, and concurrent claims share the writes of the ledger.
 func TestAClaimUnderWayHoldsUpNoOther(t *testing.T) {
 	slow, begun := make(chan struct{}), make(chan struct{})
 	live := &counted{hold: func(obj client.Object) {
@@ -290,7 +290,7 @@ func TestAClaimUnderWayHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// Places are counted as they are given, although places are looked for by many at once.
+// Each place is counted as it is taken, also under concurrency.
 func TestAGatewayIsNotOverfilled(t *testing.T) {
 	c := claims(cluster(t, interceptor.Funcs{}))
 	var all sync.WaitGroup
@@ -326,7 +326,7 @@ func TestAGatewayIsNotOverfilled(t *testing.T) {
 	}
 }
 
-// firstWithRoom places as pool.Allocator does, on Gateways that need not be made.
+// firstWithRoom places as pool.Allocator does, on Gateways that do not exist.
 func firstWithRoom(budget v1alpha1.LoadBalancerBudget) func(context.Context, []v1alpha1.DomainClaimSpec) (string, error) {
 	return func(_ context.Context, claims []v1alpha1.DomainClaimSpec) (string, error) {
 		for n := 0; ; n++ {

@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// Grow keeps more of the load balancer for a claim, as much of what is wanted as there is room for beside what is kept
-// for the others. A claim never shrinks: what its routes use would stop to answer.
+// Grow reserves more of the load balancer for a claim: as much of wanted as the reservations of other claims leave room
+// for. A claim never shrinks: routes that use the budget would stop working.
 func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
 	budgeted := held.Spec.Budget != (v1alpha1.LoadBalancerBudget{})
 	if budgeted && wanted.Within(held.Spec.Budget) {
@@ -40,7 +40,7 @@ func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 	return after, nil
 }
 
-// reserveGrowth writes into the book what the claim gets, and returns it; nil if that is what it has.
+// reserveGrowth writes the claim's new budget into the book and returns the claim; nil if the budget does not change.
 func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim
 	return after, nil
 }
 
-// grown writes into the book how the growth ended. After an error the cache tells what the claim has.
+// grown writes the outcome of the growth into the book. After an error the cache decides what the claim has.
 func (r *Registry) grown(after *v1alpha1.DomainClaim, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,9 +69,9 @@ func (r *Registry) grown(after *v1alpha1.DomainClaim, err error) {
 	r.put(after.Name, &entry{spec: after.Spec, uid: after.UID, generation: after.Generation})
 }
 
-// DeleteUnusedPool deletes a PoolGateway on which nobody has a place, nor is about to get one.
+// DeleteUnusedPool deletes a PoolGateway that no claim uses or is about to use.
 func (r *Registry) DeleteUnusedPool(ctx context.Context, g *v1alpha1.PoolGateway) error {
-	used, err := r.beginRemoval(ctx, g.Name) // from here on nobody gets a place there
+	used, err := r.beginRemoval(ctx, g.Name) // from here on no claim is placed there
 	defer r.endRemoval(g.Name)
 	if used || err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *Registry) endRemoval(gateway string) {
 	}
 }
 
-// usedLive asks the API server, for another operator may have given a place.
+// usedLive reads from the API server, because another operator may have placed a claim.
 func (r *Registry) usedLive(ctx context.Context, gateway string) (bool, error) {
 	ledger, err := r.ledger(ctx)
 	if err != nil {

@@ -73,7 +73,7 @@ func TestAClaimGrowsIntoTheRoomThatThereIs(t *testing.T) {
 	}
 }
 
-// What is about to be claimed keeps its Gateway.
+// A Gateway that a claim is about to use is kept.
 func TestAGatewayIsRetiredOnlyIfNobodyHasAPlaceOnIt(t *testing.T) {
 	g := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-gateways", Name: "gw-00", UID: "1"}}
 	kube := cluster(t, interceptor.Funcs{}, g)

@@ -16,11 +16,11 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// ledgerTimeout bounds what is done for all who wait.
+// ledgerTimeout bounds a call that is shared by all waiting callers.
 const ledgerTimeout = 30 * time.Second
 
-// open makes sure that the book has all that the ledger and the DomainClaims had when the ledger was read, and returns
-// the epoch in which that holds.
+// open makes sure that the book has everything that the ledger and the DomainClaims had when the ledger was read, and
+// returns the epoch for which this holds.
 func (r *Registry) open(ctx context.Context) (epoch int, err error) {
 	for range maxAttempts {
 		r.mu.Lock()
@@ -37,8 +37,8 @@ func (r *Registry) open(ctx context.Context) (epoch int, err error) {
 	return 0, errOutrun
 }
 
-// read reads the ledger, and then the DomainClaims: never the other way round, or a claim could be missed that became
-// one between.
+// read reads the ledger, and then the DomainClaims. In the opposite order an announcement that became a claim in
+// between would be missed.
 func (r *Registry) read(ctx context.Context) error {
 	ledger, err := r.ledger(ctx)
 	if err != nil {
@@ -71,12 +71,12 @@ func (r *Registry) read(ctx context.Context) error {
 	return nil
 }
 
-// newerThan reports whether e, a claim, is known since other was read.
+// newerThan reports whether e is a claim and has become known since other was read.
 func (e *entry) newerThan(other *entry) bool {
 	return other == nil || other.announced || (e.uid == other.uid && e.generation > other.generation)
 }
 
-// ledger reads the ledger, or makes it.
+// ledger reads the ledger, or creates it.
 func (r *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
 	err := r.APIReader.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: Ledger}, found)
@@ -90,21 +90,21 @@ func (r *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
 	return found, nil
 }
 
-// announced decodes an entry of the ledger; false if it is nothing that we wrote.
+// announced decodes an entry of the ledger; ok is false for text that we have not written.
 func announced(text string) (one v1alpha1.DomainClaimSpec, ok bool) {
 	err := json.Unmarshal([]byte(text), &one)
 	return one, err == nil
 }
 
-// ledgerWrite is one write of the ledger, for all who wait for it.
+// ledgerWrite is one write of the ledger, shared by all callers that wait for it.
 type ledgerWrite struct {
 	epoch int
 	done  chan struct{}
 	err   error
 }
 
-// write returns when the ledger announces what the book did at the call. Those who come while it is being written share
-// the next write. errOutrun or a conflict says that somebody else has written it since.
+// write returns once the ledger announces what the book announced at the call. Callers that arrive during a write share
+// the next one. errOutrun or a conflict means that another writer has written it.
 func (r *Registry) write(ctx context.Context, epoch int) error {
 	r.mu.Lock()
 	if r.book.ledger == nil || r.book.epoch != epoch {
@@ -128,7 +128,7 @@ func (r *Registry) write(ctx context.Context, epoch int) error {
 	}
 }
 
-// writeAll writes until nobody waits.
+// writeAll writes until no caller waits.
 func (r *Registry) writeAll(ctx context.Context) {
 	for {
 		r.mu.Lock()
@@ -153,7 +153,7 @@ func (r *Registry) writeAll(ctx context.Context) {
 	}
 }
 
-// toWrite returns the ledger with what is announced now. r.mu is held.
+// toWrite returns the ledger with the current announcements. The caller holds r.mu.
 func (r *Registry) toWrite() (*corev1.ConfigMap, error) {
 	ledger := r.book.ledger.DeepCopy()
 	ledger.Data = map[string]string{}
@@ -170,8 +170,7 @@ func (r *Registry) toWrite() (*corev1.ConfigMap, error) {
 	return ledger, nil
 }
 
-// update replaces the ledger under the resourceVersion at which it was read. Whatever error there is, it must be read
-// again.
+// update writes the ledger at the resourceVersion at which it was read. After any error it must be read again.
 func (r *Registry) update(ctx context.Context, ledger *corev1.ConfigMap) error {
 	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Reconciler looks after DomainClaims that exist: whose holder is gone, and who deletes one that is held. It implements
-// engine.KindReconciler.
+// Reconciler reconciles existing DomainClaims: it handles claims whose holder is gone, and the deletion of claims that
+// are held. It implements engine.KindReconciler.
 type Reconciler struct {
 	Reader    client.Reader // cached
 	APIReader client.Reader
@@ -29,7 +29,7 @@ func (r Reconciler) Reconcile(ctx context.Context, c *v1alpha1.DomainClaim, _ *e
 		c.Spec.Holder.Namespace, c.Spec.Holder.Name)
 }
 
-// Finalize implements engine.KindReconciler: a claim that is held stays.
+// Finalize implements engine.KindReconciler: a claim that is held is not deleted.
 func (r Reconciler) Finalize(ctx context.Context, c *v1alpha1.DomainClaim, _ *engine.Pass) error {
 	held, err := r.held(ctx, c)
 	if err != nil || !held {
@@ -38,7 +38,7 @@ func (r Reconciler) Finalize(ctx context.Context, c *v1alpha1.DomainClaim, _ *en
 	return engine.Blocked(v1alpha1.ReasonHeld, "the request %s/%s has the hostname, and keeps it until it is deleted itself", c.Spec.Holder.Namespace, c.Spec.Holder.Name)
 }
 
-// held reports whether the holder exists. That it does not is believed of the API server only.
+// held reports whether the holder exists. Only the API server's answer counts as proof that it does not.
 func (r Reconciler) held(ctx context.Context, c *v1alpha1.DomainClaim) (bool, error) {
 	key := types.NamespacedName{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
 	for _, from := range []client.Reader{r.Reader, r.APIReader} {

@@ -1,12 +1,12 @@
-// Package claim keeps each hostname for the first who asks for it, across all namespaces, whoever else asks at the same
-// time: a second leader, or a hundred requests.
+// Package claim reserves each hostname for the first request for it, across all namespaces, also under concurrency: a
+// second leader, or a hundred requests at once.
 //
-// The DomainClaims are the truth. What their names cannot rule out, a wildcard beside a name that it overlaps, one
-// object does, the ledger: before a DomainClaim is made, its content is written into the ledger under the
-// resourceVersion at which the ledger was read, and the DomainClaims were listed after that. As long as nobody else has
-// written the ledger since, what was listed, and what we have made, is all that there is: neither is read again. Of two
-// who ask at once only one gets past the ledger, and the other reads it again with what the first wrote. See ADR 11 and
-// ADR 40.
+// The DomainClaims are the source of truth. Their names alone cannot prevent overlaps of a wildcard with other names;
+// one object does, the ledger. Before a DomainClaim is created, its content is written into the ledger at the
+// resourceVersion at which the ledger was read, and the DomainClaims are listed after that read. While no other writer
+// has written the ledger, the listed claims and those we have created are complete, so neither is read again. Of two
+// concurrent writers only one can write the ledger; the other reads it again, with the first one's entry. See ADR 11
+// and ADR 40.
 package claim
 
 import (
@@ -30,22 +30,22 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Ledger is the name of the ConfigMap, in the operator's namespace. It holds what is on its way to become a
-// DomainClaim; losing it loses no claim.
+// Ledger is the name of the ConfigMap, in the operator's namespace. It holds DomainClaims that are about to be created;
+// losing it loses no claim.
 const Ledger = "portico-hostname-ledger"
 
-// Registry takes and gives back. Safe for concurrent use.
+// Registry takes and releases claims. Safe for concurrent use.
 type Registry struct {
 	Client    client.Client
 	APIReader client.Reader // past the cache
 	Namespace string        // of the ledger
 
-	flights singleflight.Group // that read the ledger
-	mu      sync.Mutex         // of the book; never held while the API server is asked
+	flights singleflight.Group // reads of the ledger
+	mu      sync.Mutex         // guards book; never held during a call to the API server
 	book    book
 }
 
-// Held returns the claim that the holder has already, as the cache shows it; nil if it does not.
+// Held returns the claim that the holder already has, as the cache shows it; nil if there is none.
 func (r *Registry) Held(ctx context.Context, name dnsname.Name, visibility v1alpha1.Visibility, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
 	found := &v1alpha1.DomainClaim{}
 	err := r.Client.Get(ctx, types.NamespacedName{Name: NameOf(name, visibility)}, found)
@@ -58,30 +58,31 @@ func (r *Registry) Held(ctx context.Context, name dnsname.Name, visibility v1alp
 	return found, nil
 }
 
-// Request is who asks for what.
+// Request is a request for a hostname.
 type Request struct {
 	Name       dnsname.Name
 	Visibility v1alpha1.Visibility
 	Holder     v1alpha1.ClaimHolder
-	// Budget is what is kept for the hostname of the load balancer that it shares.
+	// Budget is what is reserved for the hostname on the shared load balancer.
 	Budget v1alpha1.LoadBalancerBudget
 	// Most is how many hostnames the holder's namespace can have.
 	Most int
-	// Place finds the PoolGateway that has room beside these claims.
+	// Place returns the PoolGateway that has room in addition to these claims.
 	Place func(ctx context.Context, claims []v1alpha1.DomainClaimSpec) (string, error)
 }
 
 // NameOf returns the name of the DomainClaim of a hostname. It does not depend on the hosted zone: two zones cannot
-// give the same name twice.
+// hand out the same name twice.
 func NameOf(name dnsname.Name, visibility v1alpha1.Visibility) string {
 	sum := sha256.Sum256([]byte(string(visibility) + " " + name.String()))
 	return "dc-" + hex.EncodeToString(sum[:16])
 }
 
-// maxAttempts of the race for the ledger: each loses to somebody who has got on.
+// maxAttempts bounds the race for the ledger: each lost attempt means that another writer has succeeded.
 const maxAttempts = 20
 
-// Take returns the claim, new or existing, or why there is none: a WaitError if somebody else has it.
+// Take returns the claim, new or existing, or an error that says why there is none: a WaitError if another holder has
+// it.
 func (r *Registry) Take(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
 	for range maxAttempts {
 		made, err := r.tryTake(ctx, request)
@@ -114,7 +115,7 @@ func (r *Registry) tryTake(ctx context.Context, request Request) (*v1alpha1.Doma
 		return nil, err
 	}
 	if err := r.write(ctx, epoch); err != nil {
-		r.forget(name, reserved) // nothing is made by what the ledger may announce
+		r.forget(name, reserved) // nothing is created, though the ledger may announce it
 		return nil, fmt.Errorf("announce a claim in the ledger of hostnames: %w", err)
 	}
 	made, err := r.create(ctx, name, want)
@@ -124,14 +125,14 @@ func (r *Registry) tryTake(ctx context.Context, request Request) (*v1alpha1.Doma
 	return made, err
 }
 
-// existing returns the claim if the holder has it already.
+// existing returns the claim if the holder already has it.
 func (r *Registry) existing(ctx context.Context, name string, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
 	r.mu.Lock()
 	e := r.book.entries[name]
 	ours := e != nil && !e.announced && e.spec.Holder.UID == holder.UID
 	r.mu.Unlock()
 	from := client.Reader(r.Client)
-	if ours { // the cache need not show it yet
+	if ours { // the cache may not show it yet
 		from = r.APIReader
 	}
 	found := &v1alpha1.DomainClaim{}
@@ -150,7 +151,7 @@ func (r *Registry) existing(ctx context.Context, name string, holder v1alpha1.Cl
 	return found, nil
 }
 
-// admit returns what there is to find a place beside, or why the claim cannot be had.
+// admit returns the view in which to find a place, or an error if the hostname cannot be claimed.
 func (r *Registry) admit(ctx context.Context, request Request, want v1alpha1.DomainClaimSpec) (view, error) {
 	r.mu.Lock()
 	v, err := r.look(ctx, want)
@@ -167,7 +168,7 @@ func (r *Registry) admit(ctx context.Context, request Request, want v1alpha1.Dom
 	return v, nil
 }
 
-// dropGone takes out of the book what is there no more of a namespace's; errOutrun if there was anything.
+// dropGone removes a namespace's entries that no longer exist from the book; errOutrun if there were any.
 func (r *Registry) dropGone(ctx context.Context, namespace string) error {
 	r.mu.Lock()
 	entries := maps.Clone(r.book.entries)
@@ -189,7 +190,7 @@ func (r *Registry) dropGone(ctx context.Context, namespace string) error {
 	return dropped
 }
 
-// checkClash returns why the name cannot be claimed, or errOutrun if the claim that overlapped it is gone.
+// checkClash returns the conflict, or errOutrun if the conflicting claim is gone.
 func (r *Registry) checkClash(ctx context.Context, v view) error {
 	if v.with == nil { // in the cache
 		return v.clash
@@ -205,8 +206,8 @@ func (r *Registry) checkClash(ctx context.Context, v view) error {
 	return errOutrun
 }
 
-// gone reports whether what the cache does not show is there no more: a claim, or whoever has announced one, before
-// there was a claim, so that nothing was made for it.
+// gone reports whether something that the cache does not show no longer exists: a claim, or the holder of an
+// announcement, for which then no claim was created.
 func (r *Registry) gone(ctx context.Context, name string, e *entry) (bool, error) {
 	switch {
 	case e.underWay:
@@ -225,11 +226,11 @@ func (r *Registry) gone(ctx context.Context, name string, e *entry) (bool, error
 	return found.UID != e.uid, nil
 }
 
-// create makes the claim that the ledger announces.
+// create creates the claim that the ledger announces.
 func (r *Registry) create(ctx context.Context, name string, want v1alpha1.DomainClaimSpec) (*v1alpha1.DomainClaim, error) {
 	made := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{engine.Finalizer}}, Spec: want}
 	err := r.Client.Create(ctx, made, client.FieldOwner("portico"))
-	if apierrors.IsAlreadyExists(err) { // by an earlier try whose answer was lost, or by somebody else
+	if apierrors.IsAlreadyExists(err) { // by an earlier attempt whose response was lost, or by somebody else
 		if readErr := r.APIReader.Get(ctx, types.NamespacedName{Name: name}, made); readErr != nil {
 			return nil, cmp.Or(client.IgnoreNotFound(readErr), err)
 		}
@@ -245,7 +246,7 @@ func (r *Registry) create(ctx context.Context, name string, want v1alpha1.Domain
 	return made, nil
 }
 
-// checkQuota returns a WaitError if the namespace has all the hostnames that it can have.
+// checkQuota returns a WaitError if the namespace has reached its number of hostnames.
 func (r Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
 	has := 0
 	for _, c := range claims {
@@ -259,7 +260,7 @@ func (r Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
 	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", r.Holder.Namespace, has, r.Most)
 }
 
-// refuseOverlap returns why want cannot be had beside one. Who has it is told within the namespace only.
+// refuseOverlap returns an error if want conflicts with one. It names the holder only within the same namespace.
 func refuseOverlap(want, one v1alpha1.DomainClaimSpec, claim string) error {
 	if want.Visibility != one.Visibility {
 		return nil
@@ -275,10 +276,10 @@ func refuseOverlap(want, one v1alpha1.DomainClaimSpec, claim string) error {
 	if a == b {
 		return engine.Blocked(v1alpha1.ReasonTaken, "the request %s of this namespace has %s already; use that one, or delete it first", one.Holder.Name, a)
 	}
-	return nil // a team may have a wildcard and names below it
+	return nil // a team can have a wildcard and names below it
 }
 
-// overlapping reports whether two hostnames overlap. One that is no hostname overlaps itself alone.
+// overlapping reports whether two hostnames overlap. An invalid hostname overlaps only itself.
 func overlapping(one, other string) (a, b dnsname.Name, overlap bool) {
 	a, errA := dnsname.Parse(one)
 	b, errB := dnsname.Parse(other)

@@ -114,7 +114,7 @@ func TestNamesThatAreApartAreBothHad(t *testing.T) {
 	}
 }
 
-// A hundred at once, through processes that know nothing of each other: one has it, and it stays so when all ask again.
+// A hundred at once, through registries that share nothing: one gets it, and still has it when all ask again.
 func TestOneOfAHundredWins(t *testing.T) {
 	c := cluster(t, interceptor.Funcs{})
 	for range 2 {
@@ -125,7 +125,7 @@ func TestOneOfAHundredWins(t *testing.T) {
 			all.Go(func() {
 				one := &Registry{Client: c, APIReader: c, Namespace: "portico-system"}
 				made, err := one.Take(t.Context(), want(t, fmt.Sprintf("team-%d", i), "shop.example.com"))
-				for reasonOf(err) == "Claiming" { // many ask at this moment: the engine asks again
+				for reasonOf(err) == "Claiming" { // many ask at once: the engine retries
 					made, err = one.Take(t.Context(), want(t, fmt.Sprintf("team-%d", i), "shop.example.com"))
 				}
 				mu.Lock()
@@ -145,8 +145,8 @@ func TestOneOfAHundredWins(t *testing.T) {
 	}
 }
 
-// Wildcards and names at random, many at once, each cut off at a random write: no two of different teams overlap, and
-// whoever was refused overlaps somebody.
+// Random wildcards and names, many at once, each interrupted at a random write: no two of different teams overlap, and
+// every refused one overlaps another.
 func TestNothingOverlapsWhateverHappens(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -172,7 +172,7 @@ func chaos(t *testing.T, random *rand.Rand) {
 			if err := c.Create(ctx, obj, o...); err != nil || !dies() {
 				return err
 			}
-			return cut // the answer is lost
+			return cut // the response is lost
 		},
 		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, o ...client.UpdateOption) error {
 			if dies() {
@@ -242,7 +242,7 @@ func judgeChaos(t *testing.T, c client.Client, wanted []Request, outcomes []erro
 				clashes++
 			}
 		}
-		if clashes == 0 { // somebody who announced, and then lost it, may have been in the way: the next try succeeds
+		if clashes == 0 { // an announcement that was lost may have been the conflict: the next try succeeds
 			if _, err := (&Registry{Client: c, APIReader: c, Namespace: "portico-system"}).Take(t.Context(), w); err != nil && reasonOf(err) == v1alpha1.ReasonTaken {
 				t.Errorf("%s of %s is refused for nothing: %v", w.Name, w.Holder.Namespace, err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Release gives back everything that the holder has. It may be called again and again.
+// Release releases everything that the holder has. It is idempotent.
 func (r *Registry) Release(ctx context.Context, holder v1alpha1.ClaimHolder) error {
 	for range maxAttempts {
 		err := r.tryRelease(ctx, holder)
@@ -47,8 +47,8 @@ func (r *Registry) tryRelease(ctx context.Context, holder v1alpha1.ClaimHolder) 
 	return nil
 }
 
-// withdraw takes out of the book what the holder has announced, and returns the names of all claims that it may have:
-// one whose creation was not answered may be there.
+// withdraw removes the holder's announcements from the book, and returns the names of all claims that it may have,
+// including those whose creation got no response.
 func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) (names []string, withdrawn bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) (n
 	return slices.Sorted(maps.Keys(all)), withdrawn, nil
 }
 
-// giveBack deletes the claim of this name if it is the holder's.
+// giveBack deletes the claim of this name if it belongs to the holder.
 func (r *Registry) giveBack(ctx context.Context, name string, holder v1alpha1.ClaimHolder) error {
 	one := &v1alpha1.DomainClaim{}
 	found, err := engine.Find(ctx, r.APIReader, types.NamespacedName{Name: name}, one)

@@ -13,20 +13,20 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// Route 53 takes so much in one request. A set counts as one record at least.
+// Limits of Route 53 for one request. A set counts as at least one record.
 const (
 	mostRecords    = 1000
 	mostCharacters = 32000
 )
 
-// sendTimeout bounds a request that no single caller's time bounds, its wait for the account's rate limit included.
+// sendTimeout bounds a request shared by several callers, including its wait for the account's rate limit.
 const sendTimeout = time.Minute
 
-// Queues is one queue for each zone. Safe for concurrent use.
+// Queues holds one queue for each zone. Safe for concurrent use.
 type Queues struct {
 	Window time.Duration // how long the first change of a request waits for others
-	// Until is closed when the operator ends: requests under way end too, and none is repeated, for another operator
-	// may have gone on since. nil: never.
+	// Until is closed when the operator ends: requests in flight are cancelled and none is repeated, because another
+	// operator may have taken over. nil: never.
 	Until <-chan struct{}
 
 	mu  sync.Mutex
@@ -47,7 +47,7 @@ func (q *Queues) of(zone string) *queue {
 	return one
 }
 
-// queue sends one request at a time to a zone, and gathers in the meantime.
+// queue sends one request at a time to a zone, and batches the changes that arrive meanwhile.
 type queue struct {
 	zone   string
 	window time.Duration
@@ -58,18 +58,18 @@ type queue struct {
 	busy    bool
 }
 
-// changeGroup are changes that are made together or not at all.
+// changeGroup is a group of changes that are applied together or not at all.
 type changeGroup struct {
 	api     API
-	team    string // whose share of the rate they are in
+	team    string // whose share of the rate limit it uses
 	changes []types.Change
 	done    chan struct{}
 	id      string
 	err     error
 }
 
-// submit returns when the group's request was answered, or early when ctx ends: then a request that is under way goes
-// on, and a group that still waits is sent no more. Its caller will ask for what it wants by then.
+// submit returns when the group's request was answered, or early when ctx ends: a request in flight goes on, but a
+// group that still waits is dropped, because its caller will submit its current changes later.
 func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (string, error) {
 	g := &changeGroup{api: api, team: fair.TeamOf(ctx), changes: changes, done: make(chan struct{})}
 	q.mu.Lock()
@@ -100,7 +100,7 @@ func (q *queue) drain(ctx context.Context) {
 	}
 }
 
-// take cuts off what fits into one request of one caller's identity; an empty batch ends the drain.
+// take removes the groups that fit into one request with the same credentials; an empty batch ends the drain.
 func (q *queue) take() []*changeGroup {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -118,7 +118,7 @@ func (q *queue) take() []*changeGroup {
 	return batch
 }
 
-// size counts as Route 53 does: records, and the characters of their values.
+// size counts as Route 53 does: records, and the characters of their values. An UPSERT counts twice.
 func size(changes []types.Change) (records, characters int) {
 	for _, c := range changes {
 		r, v := max(1, len(c.ResourceRecordSet.ResourceRecords)), 0
@@ -133,7 +133,8 @@ func size(changes []types.Change) (records, characters int) {
 	return records, characters
 }
 
-// send sends one request, and halves of it if it was refused, until only those are refused that deserve it.
+// send sends one request. If Route 53 refuses it, send splits the batch in halves, until only the groups at fault are
+// refused.
 func (q *queue) send(ctx context.Context, batch []*changeGroup) {
 	var all []types.Change
 	team := batch[0].team

@@ -20,20 +20,20 @@ import (
 	"github.com/portico-platform/portico/api/dnsname"
 )
 
-// zone plays one hosted zone of Route 53: batches are made whole or not at all.
+// zone fakes one hosted zone of Route 53: batches are applied completely or not at all.
 type zone struct {
 	mu      sync.Mutex
 	sets    map[string]Set // by name and type
-	sent    []int          // the number of changes of each request
+	sent    []int          // number of changes in each request
 	lists   int
 	asks    int
 	open    int
-	most    int // requests open at a time
+	most    int // concurrent requests
 	took    time.Duration
-	slow    time.Duration // a read's answer is of when it began
+	slow    time.Duration // a read returns the state from when it began
 	arrives time.Time
 	fails   error
-	hangs   bool // changes are not answered
+	hangs   bool // changes get no response
 }
 
 func newZone() *zone { return &zone{sets: map[string]Set{}} }
@@ -121,7 +121,7 @@ func zones(z *zone) *Zones {
 	return New(z, &Queues{Window: 200 * time.Millisecond}, time.Now, time.Minute)
 }
 
-// all submits n groups at once and returns their errors.
+// all submits n groups concurrently and returns their errors.
 func all(t *testing.T, z *Zones, n int, of func(i int) []types.Change) []error {
 	t.Helper()
 	errs := make([]error, n)
@@ -180,7 +180,7 @@ func TestUpsertsCountTwice(t *testing.T) {
 	}
 }
 
-// One change in flight per zone: the others gather meanwhile.
+// One change in flight per zone: the others are batched meanwhile.
 func TestOneRequestAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
@@ -238,7 +238,8 @@ func TestAFailureIsEverybodys(t *testing.T) {
 	})
 }
 
-// What nobody waits for is not sent: it would come on top of what its caller asks for next. What is under way is made.
+// A group whose caller has left is not sent: it would be in addition to the caller's next changes. A request in flight
+// is completed.
 func TestWhoLeavesDoesNotStopTheOthers(t *testing.T) {
 	for name, row := range map[string]struct {
 		leaves time.Duration
@@ -267,7 +268,8 @@ func TestWhoLeavesDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-// When the operator ends, what is under way ends with it and nothing is sent again: another one may have gone on since.
+// When the operator ends, requests in flight are cancelled and nothing is sent again: another operator may have taken
+// over.
 func TestNothingIsSentAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()

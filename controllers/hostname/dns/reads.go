@@ -13,11 +13,11 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// page is how many record sets one read asks for: those of the name, and those after it that are often wanted next.
+// page is how many record sets one read requests: those of the name, and the following ones, which are often read next.
 const page = 30
 
-// Records returns the record sets of exactly this name. That there are none may be known from a read of a name before
-// it: the caller must not take it for certain, and creating what is there is refused.
+// Records returns the record sets of exactly this name. That a name has none may come from a read of an earlier name,
+// so the result may be out of date; creating an existing set is refused.
 func (z *Zones) Records(ctx context.Context, zone, name string) ([]Set, error) {
 	at := recordName{zone, name}
 	z.mu.Lock()
@@ -29,8 +29,8 @@ func (z *Zones) Records(ctx context.Context, zone, name string) ([]Set, error) {
 	return z.ExactRecords(ctx, zone, name)
 }
 
-// ExactRecords returns what Records does, for callers that need the name read itself: a read that only went past it
-// does not count.
+// ExactRecords returns the record sets of exactly this name from a read of the name itself, for callers that must not
+// rely on a read that only passed it.
 func (z *Zones) ExactRecords(ctx context.Context, zone, name string) ([]Set, error) {
 	at := recordName{zone, name}
 	z.mu.Lock()
@@ -53,7 +53,7 @@ func (z *Zones) readRecords(ctx context.Context, at recordName) ([]Set, error) {
 	z.dropExpired()
 	_, from := order(at.name)
 	part := span{zone: at.zone, from: from, to: last, at: asked}
-	for p := range z.names { // what was there, and was not found again
+	for p := range z.names { // cached earlier, and not found again
 		if _, again := found[p.name]; !again && part.covers(p) && z.read[p].Before(asked) {
 			delete(z.names, p)
 			delete(z.read, p)
@@ -69,7 +69,7 @@ func (z *Zones) readRecords(ctx context.Context, at recordName) ([]Set, error) {
 	return found[at.name], nil
 }
 
-// span is a part of a zone that was read whole, in the order of Route 53.
+// span is a range of a zone that was read completely, in Route 53's order.
 type span struct {
 	zone, from, to string
 	at             time.Time
@@ -80,11 +80,11 @@ func (s span) covers(p recordName) bool {
 	return s.zone == p.zone && s.from <= low && high <= s.to
 }
 
-// end is after every name.
+// end sorts after every name.
 const end = "\xff"
 
-// knownSince returns when a name was read, itself or by a read that went past it; zero, if that is not the present any
-// more. Of a name that was passed and not found it is known that it has no sets. z.mu is held.
+// knownSince returns when a name was read, itself or by a read that passed it; zero if that is too old. A name that was
+// passed and not found has no sets. The caller holds z.mu.
 func (z *Zones) knownSince(p recordName) time.Time {
 	if z.fresh(p) {
 		return z.read[p]
@@ -97,8 +97,9 @@ func (z *Zones) knownSince(p recordName) time.Time {
 	return time.Time{}
 }
 
-// order returns what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII. Whether an asterisk
-// counts as one or as the \052 that Route 53 writes is not documented: such a name is somewhere from low to high.
+// order returns the sort keys of Route 53: com.example.www. with a trailing dot, in ASCII. AWS does not document
+// whether an asterisk sorts as itself or as the \052 that Route 53 returns, so such a name is somewhere from low to
+// high.
 func order(name string) (low, high string) {
 	labels := strings.Split(name, ".")
 	slices.Reverse(labels)
@@ -106,8 +107,8 @@ func order(name string) (low, high string) {
 	return low, strings.Replace(low, "*", `\052`, 1)
 }
 
-// list reads from the name on: the result has the name, with all its sets or none, and the names after it that came
-// whole, up to the one whose order is last.
+// list reads from the name on. found has the name with all its sets, perhaps none, and the following names that were
+// read completely; last is the greatest order among them.
 func (z *Zones) list(ctx context.Context, at recordName) (found map[string][]Set, last string, err error) {
 	found = map[string][]Set{at.name: nil}
 	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(page)}
@@ -126,7 +127,7 @@ func (z *Zones) list(ctx context.Context, at recordName) (found map[string][]Set
 		}
 		next := dnsname.Canonical(aws.ToString(out.NextRecordName))
 		if next != at.name {
-			delete(found, next) // it may be cut in the middle
+			delete(found, next) // it may be incomplete
 			for n := range found {
 				low, _ := order(n)
 				last = max(last, low)
@@ -137,7 +138,7 @@ func (z *Zones) list(ctx context.Context, at recordName) (found map[string][]Set
 	}
 }
 
-// dropExpired keeps the memory from growing without end. z.mu is held.
+// dropExpired bounds the size of the cache. The caller holds z.mu.
 func (z *Zones) dropExpired() {
 	for p, at := range z.read {
 		if z.now().Sub(at) >= z.age {
@@ -158,20 +159,20 @@ func (z *Zones) dropExpired() {
 	}
 }
 
-// fresh reports whether a name was read a moment ago. z.mu is held.
+// fresh reports whether the cached read of a name is recent enough. The caller holds z.mu.
 func (z *Zones) fresh(p recordName) bool {
 	read, ok := z.read[p]
 	return ok && z.now().Sub(read) < z.age
 }
 
-// forget makes the next read of a name a real one. z.mu is held.
+// forget drops a name from the cache, so that it is read again. The caller holds z.mu.
 func (z *Zones) forget(p recordName) {
 	delete(z.read, p)
 	delete(z.names, p)
 	z.invalidateReads(p)
 }
 
-// invalidateReads keeps reads that are under way from being believed. z.mu is held.
+// invalidateReads discards the results of reads in flight. The caller holds z.mu.
 func (z *Zones) invalidateReads(p recordName) {
 	z.forgotten[p] = z.now()
 	z.flights.Forget(p.zone + " " + p.name)

@@ -1,5 +1,5 @@
-// Package dns reads and changes hosted zones of Route 53, sparingly: an account may make five requests a second, for
-// everything that it does.
+// Package dns reads and changes hosted zones of Route 53, sparingly: an account can make five requests a second in
+// total.
 package dns
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// API is what is used of Route 53.
+// API is the part of the Route 53 client that is used.
 type API interface {
 	GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error)
 	ListResourceRecordSets(context.Context, *route53.ListResourceRecordSetsInput, ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error)
@@ -25,7 +25,7 @@ type API interface {
 	GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (*route53.GetChangeOutput, error)
 }
 
-// Set is what Route 53 holds for one name and type.
+// Set is a record set: the records of one name and type.
 type Set = types.ResourceRecordSet
 
 // Zone is a hosted zone.
@@ -35,8 +35,8 @@ type Zone struct {
 	Private bool
 }
 
-// Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read
-// again. Safe for concurrent use.
+// Zones reads and changes DNS for one session. Reads are cached for a while and shared; changed names are read again.
+// Safe for concurrent use.
 type Zones struct {
 	api     API
 	queues  *Queues
@@ -48,7 +48,7 @@ type Zones struct {
 	zones map[string]cached[Zone]
 	names map[recordName][]Set
 	read  map[recordName]time.Time
-	// forgotten is when a change of ours made what was read before useless: a read that began earlier tells nothing.
+	// forgotten is when a change of ours invalidated a name: reads that began earlier are discarded.
 	forgotten map[recordName]time.Time
 	spans     []span
 	changes   map[string]*pendingChange
@@ -61,25 +61,24 @@ type cached[V any] struct {
 	at    time.Time
 }
 
-// pendingChange is one on its way.
+// pendingChange is a change that has not reached all name servers yet.
 type pendingChange struct {
-	first, looked time.Time // when it was first asked for, and last looked at
+	first, looked time.Time // when it was first and last checked
 	arrived       bool
 }
 
-// pollInterval returns how long to wait before the change is looked at again: the longer, the longer it has been under
-// way.
+// pollInterval returns how long to wait before the change is checked again; it grows with the age of the change.
 func (c pendingChange) pollInterval() time.Duration {
 	return min(max(c.looked.Sub(c.first)/4, firstPoll), lastPoll)
 }
 
-// zoneAge is how long a zone's own facts are remembered: they hardly ever change.
+// zoneAge is how long a zone's properties are cached; they rarely change.
 const zoneAge = 5 * time.Minute
 
-// The time between two looks at the same change; it takes up to a minute as a rule.
+// The interval between two checks of the same change; a change usually takes up to a minute.
 const firstPoll, lastPoll = time.Second, 10 * time.Second
 
-// New returns an empty memory in front of api. age is how old a record may be that is taken for the present one.
+// New returns a Zones with an empty cache in front of api. age is how long a cached read counts as current.
 func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zones {
 	return &Zones{
 		api: api, queues: queues, now: now, age: age,
@@ -87,7 +86,7 @@ func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zone
 	}
 }
 
-// Zone reads what the zone is.
+// Zone returns the zone, at most zoneAge old.
 func (z *Zones) Zone(ctx context.Context, id string) (Zone, error) {
 	z.mu.Lock()
 	known, ok := z.zones[id]
@@ -113,8 +112,7 @@ func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
 	return zone, nil
 }
 
-// Change makes all the changes or none, together with those of others in one request, and returns the ID by which to
-// ask whether they have arrived.
+// Change applies all the changes or none, batched with those of others, and returns the change ID for ChangeInSync.
 func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change) (string, error) {
 	id, err := z.queues.of(zone).submit(ctx, z.api, changes)
 	z.mu.Lock()
@@ -132,7 +130,7 @@ func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change
 	return id, err
 }
 
-// applyChange returns sets after a change that was made, as if they had been read.
+// applyChange returns the cached sets with a successful change applied.
 func applyChange(sets []Set, c types.Change) []Set {
 	s := *c.ResourceRecordSet
 	sets = slices.DeleteFunc(slices.Clone(sets), func(have Set) bool {
@@ -144,8 +142,8 @@ func applyChange(sets []Set, c types.Change) []Set {
 	return sets
 }
 
-// ChangeInSync reports whether a change has reached every name server, and if not, when to ask again. Many may ask:
-// Route 53 is asked once in a while.
+// ChangeInSync reports whether a change has reached every name server, and if not, when to check again. Concurrent
+// callers share the calls to Route 53.
 func (z *Zones) ChangeInSync(ctx context.Context, id string) (arrived bool, again time.Duration, err error) {
 	now := z.now()
 	z.mu.Lock()
@@ -159,10 +157,10 @@ func (z *Zones) ChangeInSync(ctx context.Context, id string) (arrived bool, agai
 		z.mu.Unlock()
 		return known.arrived, pause, nil
 	}
-	c.looked = now // others need not ask meanwhile
+	c.looked = now // other callers use this result meanwhile
 	z.mu.Unlock()
 	out, err := z.api.GetChange(ctx, &route53.GetChangeInput{Id: &id})
-	if err != nil && !cloud.IsNotFound(err) { // Route 53 forgets changes long after they have arrived
+	if err != nil && !cloud.IsNotFound(err) { // Route 53 forgets changes only long after they have propagated
 		return false, pause, err
 	}
 	z.mu.Lock()

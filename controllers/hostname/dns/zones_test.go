@@ -27,8 +27,7 @@ func TestAZone(t *testing.T) {
 	}
 }
 
-// The records of exactly one name are read, whatever stands beside them, and the note of whose they are comes with
-// them.
+// Only the records of exactly one name are returned, and its ownership record comes from the same read.
 func TestRecordsOfOneName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
@@ -50,7 +49,7 @@ func TestRecordsOfOneName(t *testing.T) {
 		if read("shop.example.com", 2); z.lists != 1 {
 			t.Errorf("%d reads for what came in one", z.lists)
 		}
-		read("_other.shop.example.com", 0) // nothing was there on the way
+		read("_other.shop.example.com", 0) // the read that passed it found nothing
 		if read("zzz.example.com", 0); z.lists != 1 {
 			t.Errorf("%d reads for what was read past", z.lists)
 		}
@@ -89,7 +88,7 @@ func TestRecordsOfOneName(t *testing.T) {
 	})
 }
 
-// A set that is gone is not remembered from before a read that went past it.
+// A cached set does not survive a later read that passed its name and did not find it.
 func TestWhatIsGoneIsNotRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
@@ -110,8 +109,7 @@ func TestWhatIsGoneIsNotRemembered(t *testing.T) {
 	})
 }
 
-// Those who ask at the same time share one read, and a read that began before a change of ours is not believed after
-// it.
+// Concurrent callers share one read, and a read that began before a change of ours is not used after it.
 func TestReadsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
@@ -135,7 +133,7 @@ func TestReadsAreShared(t *testing.T) {
 	})
 }
 
-// A name with more sets than a page holds comes whole, and one that is cut by a page is not taken for whole.
+// A name with more sets than a page is read completely, and one that a page cuts off is not taken for complete.
 func TestANameThatIsLongerThanAPage(t *testing.T) {
 	z := newZone()
 	for i := range 3*page + 5 {
@@ -147,8 +145,7 @@ func TestANameThatIsLongerThanAPage(t *testing.T) {
 	if _, err := zs.Records(t.Context(), "Z1", "a.example.com"); err != nil {
 		t.Fatal(err)
 	}
-	// The fake pages by name and type only, as if the sets had no identifiers: it is enough that the cut name is read
-	// again.
+	// The fake pages by name and type only, without identifiers: it is enough that the truncated name is read again.
 	if _, known := zs.read[recordName{"Z1", "many.example.com"}]; known {
 		t.Error("a name that was cut is taken for whole")
 	}
@@ -162,7 +159,7 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 		began := time.Now()
 		for arrived := false; !arrived; {
 			var again time.Duration
-			for range 100 { // everybody who is in the same change
+			for range 100 { // all callers in the same change
 				var err error
 				if arrived, again, err = zs.ChangeInSync(t.Context(), "C1"); err != nil {
 					t.Fatal(err)

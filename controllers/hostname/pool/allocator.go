@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// maxGateways is where the names gw-00 to gw-99 end.
+// maxGateways bounds the names, gw-00 to gw-99.
 const maxGateways = 100
 
 // Allocator finds a PoolGateway for a new hostname.
@@ -23,8 +23,8 @@ type Allocator struct {
 	Namespace string // of PoolGateways
 }
 
-// Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one.
-// Whoever calls it looks again whether the place is still there before it is given.
+// Allocate returns the first PoolGateway of this kind that has room for the budget in addition to the claims, or
+// creates one. The caller checks again that the room is still there before it takes it.
 func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
 	list := &v1alpha1.PoolGatewayList{}
 	if err := a.APIReader.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
@@ -54,22 +54,21 @@ func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, 
 	return "", engine.Blocked(v1alpha1.ReasonPoolFull, "all %d Gateways of the pool are full; ask a platform admin", maxGateways)
 }
 
-// fits reports whether hostnames of this kind may be on the Gateway. Which provider leads to the account does not
-// matter.
+// fits reports whether hostnames of this kind can be on the Gateway. The provider need not match: the account decides.
 func fits(g *v1alpha1.PoolGateway, want v1alpha1.PoolGatewaySpec) bool {
 	have := g.Spec
 	have.ProviderRef = want.ProviderRef
 	return have == want && g.DeletionTimestamp.IsZero()
 }
 
-// hasRoom reports whether the Gateway has a place, and what is to be kept for it. Beside what is reserved it looks at
-// what is there: others may have made rules by hand.
+// hasRoom reports whether the Gateway has room for the budget. It checks the reservations, and also the actual counts:
+// somebody may have added rules by hand.
 func hasRoom(g *v1alpha1.PoolGateway, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
 	return HasPlace(g.Name, budget, claims) && int(g.Status.Certificates) < v1alpha1.PoolHostnames &&
 		g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
 }
 
-// HasPlace reports whether the claims leave a place on the Gateway, and the budget.
+// HasPlace reports whether the claims leave a place and the budget on the Gateway.
 func HasPlace(gateway string, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
 	taken := 0
 	for i := range claims {
@@ -80,7 +79,7 @@ func HasPlace(gateway string, budget v1alpha1.LoadBalancerBudget, claims []v1alp
 	return taken < v1alpha1.PoolHostnames && budget.Within(Room(gateway, claims))
 }
 
-// Room returns what of the Gateway's load balancer is kept for none of the claims.
+// Room returns what no claim has reserved of the Gateway's load balancer.
 func Room(gateway string, claims []v1alpha1.DomainClaimSpec) v1alpha1.LoadBalancerBudget {
 	room := v1alpha1.LoadBalancerBudget{Rules: v1alpha1.PoolRules - v1alpha1.PoolOwnRules, TargetGroups: v1alpha1.PoolTargetGroups}
 	for i := range claims {

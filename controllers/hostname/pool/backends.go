@@ -19,17 +19,17 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// Kinds besides routes of which the controller builds its model of the load balancer: a Service of IPv6, or a
-// TargetGroupConfiguration that does not fit its Service, stops it as a route does. Controller:
+// Kinds, in addition to routes, from which the controller builds its model of the load balancer. An IPv6 Service, or a
+// TargetGroupConfiguration that does not match its Service, stops it just as a route can. Controller:
 // model/model_build_target_group.go.
 var (
 	services       = corev1.SchemeGroupVersion.WithKind("ServiceList")
 	configurations = albconfig.GroupVersion.WithKind("TargetGroupConfigurationList")
 )
 
-// addBackends makes the Services that routes name part of the digests, and the TargetGroupConfigurations of their
-// namespaces. The operator's cache has neither, so the API server is asked, for no more than their versions. A hostname
-// that is closed for what its routes hold or need is left out: so there are no more namespaces than target groups.
+// addBackends adds the Services that routes name, and the TargetGroupConfigurations of their namespaces, to the
+// digests. They are not cached, so their metadata is read from the API server. Hostnames that are closed for their
+// routes' content or needs are skipped, so there are at most as many namespaces as target groups.
 func (r *reconciliation) addBackends(ctx context.Context) error {
 	spaces := map[string]bool{}
 	for _, m := range r.members {
@@ -63,7 +63,8 @@ func (r *reconciliation) addBackends(ctx context.Context) error {
 	return nil
 }
 
-// versions returns what there is of a kind in a namespace, by name; nothing if the cluster has no such kind.
+// versions returns the versions of a kind's objects in a namespace, by name; empty if the cluster does not have the
+// kind.
 func (r *reconciliation) versions(ctx context.Context, kind schema.GroupVersionKind, namespace string) (map[string]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind)
@@ -82,7 +83,7 @@ func (r *reconciliation) versions(ctx context.Context, kind schema.GroupVersionK
 	return all, nil
 }
 
-// addVersions makes the versions of what the routes name part of the digest.
+// addVersions adds the versions of the objects that the routes name to the digest.
 func (d *demand) addVersions(of map[string][]string) {
 	if d.digest == "" {
 		return

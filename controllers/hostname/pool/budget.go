@@ -12,14 +12,14 @@ import (
 )
 
 // Conditions of a PoolGateway that are False while hostnames are closed: for what their routes need, and for what they
-// hold.
+// contain.
 const (
 	ConditionBudget = "WithinBudget"
 	ConditionRoutes = "RoutesServed"
 )
 
-// checkRoutes reads what the routes of each hostname ask for, and closes those that the load balancer must not have: of
-// which it does not take a rule, which need more than is kept for them, or which are suspected to have stopped it.
+// checkRoutes reads the routes of each hostname, and closes hostnames whose routes have a rule that the load balancer
+// does not support, need more than their budget, or are suspected of blocking the load balancer.
 func (r *reconciliation) checkRoutes(ctx context.Context) error {
 	var closed []v1alpha1.ClosedHostname
 	r.closed, r.demands = map[string]bool{}, map[string]demand{}
@@ -62,7 +62,7 @@ func (r *reconciliation) closedBy(m member) *v1alpha1.ClosedHostname {
 	return c
 }
 
-// closedFor returns why the hostname is closed for what its routes hold or need, nil if it is not.
+// closedFor returns why the hostname is closed for what its routes contain or need; nil if it is not.
 func (r *reconciliation) closedFor(m member) *v1alpha1.ClosedHostname {
 	d := r.demands[m.claim]
 	budget, known := r.budgets[m.claim]
@@ -96,8 +96,8 @@ func textOf(c v1alpha1.ClosedHostname) string {
 	return fmt.Sprintf("%s of namespace %s needs %s", c.Hostname, c.Namespace, Exceeds(c.Needs, c.Budget))
 }
 
-// reportClosed names to admins the hostnames that are closed, and sends an event for each that was not, or for another
-// reason.
+// reportClosed lists the closed hostnames in conditions for admins, and sends an event for each that is newly closed or
+// has a new reason.
 func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 	is := func(c v1alpha1.ClosedHostname) func(v1alpha1.ClosedHostname) bool {
 		return func(other v1alpha1.ClosedHostname) bool { return other.Claim == c.Claim }
@@ -122,7 +122,7 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 	r.setClosed(ConditionRoutes, faulty, "no hostname is closed for what its routes hold")
 }
 
-// setClosed sets a condition by the hostnames that are closed for what it is about.
+// setClosed sets a condition from the hostnames that are closed for its reason.
 func (r *reconciliation) setClosed(condition string, closed []v1alpha1.ClosedHostname, none string) {
 	if len(closed) == 0 {
 		r.pass.SetCondition(condition, metav1.ConditionTrue, v1alpha1.ReasonWithin, none)
@@ -136,7 +136,7 @@ func (r *reconciliation) setClosed(condition string, closed []v1alpha1.ClosedHos
 		strings.Join(texts, "; ")+". No route is attached to a closed hostname until it opens; all others are served")
 }
 
-// Exceeds says what of needs is more than the budget: "14 rules (3 are kept for it)".
+// Exceeds describes what in needs exceeds the budget: "14 rules (3 are kept for it)".
 func Exceeds(needs, budget v1alpha1.LoadBalancerBudget) string {
 	var texts []string
 	if needs.Rules > budget.Rules {

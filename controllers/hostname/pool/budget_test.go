@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// parents names ListenerSets of the pool.
+// parents returns parentRefs to ListenerSets of the pool.
 func parents(claims ...string) []gatewayv1.ParentReference {
 	kind, namespace := gatewayv1.Kind("ListenerSet"), gatewayv1.Namespace(space)
 	var all []gatewayv1.ParentReference
@@ -27,7 +27,7 @@ func parents(claims ...string) []gatewayv1.ParentReference {
 	return all
 }
 
-// routeTo makes an HTTPRoute of team payments with a rule of so many matches for each backend.
+// routeTo returns an HTTPRoute of team payments with one rule for each backend, each with this number of matches.
 func routeTo(name, claim string, matches int, backends ...string) *gatewayv1.HTTPRoute {
 	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}
 	r.Spec.ParentRefs = parents(claim)
@@ -81,7 +81,7 @@ func claimOf(name string, budget v1alpha1.LoadBalancerBudget) *v1alpha1.DomainCl
 	return &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-" + name}, Spec: v1alpha1.DomainClaimSpec{Hostname: name + ".example", Gateway: "gw-00", Budget: budget}}
 }
 
-// Who exceeds its budget is closed, alone, and is opened when it fits.
+// Only the hostname that exceeds its budget is closed, and it is opened when it fits.
 func TestOnlyWhoExceedsItsBudgetIsClosed(t *testing.T) {
 	live, pass := serving(t, served("a"), served("b"), served("old"))
 	for _, o := range []client.Object{
@@ -170,7 +170,7 @@ func TestAPoolGatewayWithoutHostnamesGoes(t *testing.T) {
 	}
 }
 
-// What was served is served on when the load balancer controller fails; what never was is not.
+// Hostnames that were served stay served when the load balancer controller fails; others do not count as served.
 func TestAGatewayInTroubleServesOn(t *testing.T) {
 	refused := metav1.Condition{Type: "Accepted", Status: metav1.ConditionFalse, Reason: "Invalid", Message: "Check Gateway Events for more information."}
 	for reason, serving := range map[string]bool{v1alpha1.ReasonChangesWait: true, "GatewayFailed": false} {

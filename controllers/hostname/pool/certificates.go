@@ -13,14 +13,14 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// httpsPort is the HTTPS listener as LoadBalancerConfiguration names it.
+// httpsPort is the HTTPS listener, in the notation of LoadBalancerConfiguration.
 const httpsPort = "HTTPS:443"
 
-// sslPolicy is the one that AWS recommends: TLS 1.2 and 1.3.
+// sslPolicy is the policy that AWS recommends: TLS 1.2 and 1.3.
 const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 
-// attachCertificates tells the load balancer the certificates of all members. The API server knows the listeners as one
-// value: those of admins, and what they have set of ours, are written as they are now.
+// attachCertificates writes the certificates of all members into the load balancer's configuration. The list of
+// listeners is atomic, so listeners of admins, and their settings of ours, are written back unchanged.
 func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig.LoadBalancerConfiguration) error {
 	listeners := undefaulted(have.Spec.ListenerConfigurations)
 	want := configuration(r.pg, r.arns(), listeners)
@@ -34,8 +34,8 @@ func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig
 	return r.objects.Apply(ctx, want, &albconfig.LoadBalancerConfiguration{})
 }
 
-// undefaulted returns the listeners without what the API server sets by itself in ours: what is declared is then the
-// same before and after it has.
+// undefaulted returns the listeners without the API server's defaults for ours, so that the declared configuration is
+// the same before and after defaulting.
 func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.ListenerConfiguration {
 	all := slices.Clone(listeners)
 	for i := range all {
@@ -46,9 +46,9 @@ func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.Listen
 	return all
 }
 
-// configuration returns the whole configuration of the load balancer. The default certificate that there is stays so:
-// another one each time that a name comes first in the order would help nobody. Of the listeners that there are only
-// our own settings of our own are changed.
+// configuration returns the whole configuration of the load balancer. An existing default certificate is kept: changing
+// it whenever another name sorts first would serve nobody. Of existing listeners it changes only our own settings of
+// our own.
 func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig.ListenerConfiguration) *albconfig.LoadBalancerConfiguration {
 	all := slices.Clone(listeners)
 	at := slices.IndexFunc(all, func(l albconfig.ListenerConfiguration) bool { return l.ProtocolPort == httpsPort })
@@ -76,8 +76,8 @@ func (r *reconciliation) arns() []string {
 	return all
 }
 
-// readConfiguration returns the configuration that there is. If a certificate in it is to go, the members are read past
-// the cache: it must not be taken off because the cache does not know yet that it is wanted.
+// readConfiguration returns the existing configuration. Before it removes a certificate, it reads the members past the
+// cache: a stale cache must not take off a certificate that is wanted.
 func (r *reconciliation) readConfiguration(ctx context.Context) (*albconfig.LoadBalancerConfiguration, error) {
 	have := &albconfig.LoadBalancerConfiguration{}
 	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(r.pg.Name), have)
@@ -100,13 +100,13 @@ func (r *reconciliation) readConfiguration(ctx context.Context) (*albconfig.Load
 	return have, nil
 }
 
-// HasCertificate reports whether the load balancer was seen with the certificate, and where.
+// HasCertificate reports whether the load balancer was last seen with the certificate.
 func HasCertificate(pg *v1alpha1.PoolGateway, arn string) bool {
 	return pg.Status.LoadBalancer != nil && slices.Contains(pg.Status.Attached, arn)
 }
 
-// IsConfigured reports whether the load balancer is told to have the certificate: one that does not exist would keep
-// the controller from doing anything for all hostnames on it.
+// IsConfigured reports whether the certificate is in the load balancer's configuration. If such a certificate does not
+// exist, the controller fails for all hostnames on it.
 func IsConfigured(ctx context.Context, from client.Reader, pg *v1alpha1.PoolGateway, arn string) (bool, error) {
 	config := &albconfig.LoadBalancerConfiguration{}
 	err := from.Get(ctx, client.ObjectKeyFromObject(pg), config)

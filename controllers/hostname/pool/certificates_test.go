@@ -27,7 +27,7 @@ func TestTheDefaultCertificateStays(t *testing.T) {
 	}
 }
 
-// What admins set stays: other listeners, and other settings of ours.
+// Settings of admins are kept: other listeners, and other settings of ours.
 func TestWhatAdminsSetOfListenersStays(t *testing.T) {
 	theirs := albconfig.ListenerConfiguration{ProtocolPort: "HTTP:80", ListenerAttributes: []albconfig.ListenerAttribute{{Key: "k", Value: "v"}}}
 	ours := albconfig.ListenerConfiguration{
@@ -45,7 +45,7 @@ func TestWhatAdminsSetOfListenersStays(t *testing.T) {
 	}
 }
 
-// What the API server adds to a new listener is not declared: each Gateway would be written once more for nothing.
+// The API server's defaults for a new listener are not declared: each Gateway would be written once more for nothing.
 func TestDefaultsOfTheAPIServerAreNotDeclared(t *testing.T) {
 	made := configuration(gatewayOf("gw-00", nil), []string{"a"}, nil).Spec.ListenerConfigurations
 	defaulted := slices.Clone(made)

@@ -19,7 +19,7 @@ type ClassChecker struct {
 	APIReader client.Reader
 }
 
-// Check returns a WaitError unless load balancers of the class do as they are told.
+// Check returns a WaitError unless load balancers of the class use Portico's configuration.
 func (c ClassChecker) Check(ctx context.Context, name string) error {
 	class := &gatewayv1.GatewayClass{}
 	found, err := engine.Find(ctx, c.Reader, client.ObjectKey{Name: name}, class)
@@ -34,8 +34,8 @@ func (c ClassChecker) Check(ctx context.Context, name string) error {
 	return c.checkOverrides(ctx, class)
 }
 
-// checkOverrides refuses a configuration of the class that wins over ours: then certificates would be ignored in
-// silence.
+// checkOverrides refuses a class whose configuration takes precedence over ours: certificates would be silently
+// ignored.
 func (c ClassChecker) checkOverrides(ctx context.Context, class *gatewayv1.GatewayClass) error {
 	ref := class.Spec.ParametersRef
 	if ref == nil || string(ref.Group) != albconfig.GroupVersion.Group || ref.Namespace == nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// A load balancer that does not follow is tried again by its controller, and changes of all teams wait. When that lasts
-// for longer than Patience, a search finds the hostnames whose routes stop it: see search. Here is what it goes by, and
-// what is told of it. Nobody is closed while the controller is away, or AWS does not answer.
+// When a load balancer does not follow its configuration, its controller retries, and the changes of all teams wait.
+// After Patience, a search finds the hostnames whose routes block it; see search. This file has its inputs and its
+// reports. No hostname is closed while the controller is away or AWS does not answer.
 
-// standstills are the reasons of a pass that found the load balancer not to follow.
+// standstills are the reasons of a pass in which the load balancer did not follow.
 var standstills = []string{
 	v1alpha1.ReasonChangesWait, v1alpha1.ReasonGatewayFailed, v1alpha1.ReasonGatewayPending, v1alpha1.ReasonRoutePending, v1alpha1.ReasonCertificatesPending,
 }
 
-// beginSearch takes in the routes as they are: which hostnames are closed follows of it.
+// beginSearch records the current routes, which decides which hostnames are closed.
 func (r *reconciliation) beginSearch() {
 	s := &r.pg.Status
 	unknown := s.Following == nil
@@ -31,14 +31,13 @@ func (r *reconciliation) beginSearch() {
 		hosts[i] = host{claim: m.claim, namespace: m.namespace, digest: r.demands[m.claim].digest, closed: r.closedFor(m) != nil}
 	}
 	r.search = newSearch(s.Following, r.Now(), r.Patience, hosts)
-	if unknown && s.LoadBalancer != nil { // of before an upgrade: nobody's change is known
+	if unknown && s.LoadBalancer != nil { // from before an upgrade: the routes do not count as changed
 		r.search.noteFollowed()
 	}
 	r.search.begin()
 }
 
-// follow brings on what is known of how the load balancer follows, by the outcome of the pass, and returns that, to be
-// looked at again in time.
+// follow updates the search with the outcome of the pass, and returns the outcome with the time of the next check.
 func (r *reconciliation) follow(ctx context.Context, outcome error) error {
 	if len(r.members) == 0 {
 		r.pg.Status.Following = nil
@@ -67,7 +66,7 @@ func (r *reconciliation) follow(ctx context.Context, outcome error) error {
 	}
 }
 
-// look returns what the pass has seen of the load balancer. Before somebody is closed AWS has to answer.
+// look returns what the pass has seen of the load balancer. AWS must answer before a hostname is closed.
 func (r *reconciliation) look(ctx context.Context, outcome error) (sight, error) {
 	if outcome == nil {
 		return follows, nil
@@ -81,7 +80,7 @@ func (r *reconciliation) look(ctx context.Context, outcome error) (sight, error)
 		return unseen, err
 	}
 	switch {
-	case p.unheard && refuses(wait): // it has a Lease of another name, or none, and has said itself that it cannot go on
+	case p.unheard && refuses(wait): // its Lease has another name, or none, but it has reported that it cannot go on
 	case p.away:
 		return deserted, nil
 	case p.since.IsZero():
@@ -95,12 +94,12 @@ func (r *reconciliation) look(ctx context.Context, outcome error) (sight, error)
 	return standsStill, nil
 }
 
-// refuses reports whether the load balancer controller itself has said that it cannot go on.
+// refuses reports whether the load balancer controller itself has reported that it cannot go on.
 func refuses(w *engine.WaitError) bool {
 	return w.Reason == v1alpha1.ReasonChangesWait || w.Reason == v1alpha1.ReasonGatewayFailed
 }
 
-// tellInnocent sends an event for each hostname with which the load balancer follows after all.
+// tellInnocent sends an event for each hostname that turned out not to block the load balancer.
 func (r *reconciliation) tellInnocent() {
 	for _, m := range r.members {
 		if slices.Contains(r.search.innocent, m.claim) {
@@ -109,7 +108,7 @@ func (r *reconciliation) tellInnocent() {
 	}
 }
 
-// sooner returns the wait with a text behind it, and an earlier next look.
+// sooner returns the wait with text appended, and with an earlier next check.
 func sooner(w *engine.WaitError, look time.Duration, text string) error {
 	other := *w
 	if text != "" {

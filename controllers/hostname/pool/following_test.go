@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// standstill is a load balancer of three hostnames, with a clock and a controller that may be away.
+// standstill is a load balancer with three hostnames, a clock, and a controller that may be away.
 type standstill struct {
 	t       *testing.T
 	now     time.Time
@@ -27,7 +27,7 @@ type standstill struct {
 	pg      *v1alpha1.PoolGateway
 	heart   *Heartbeat
 	digests map[string]string
-	blames  func(closed map[string]bool) bool // whether the load balancer stands still with these closed
+	blames  func(closed map[string]bool) bool // whether the load balancer is stuck with these closed
 	history []string
 	last    *engine.Pass
 }
@@ -59,7 +59,7 @@ func newStandstill(t *testing.T) *standstill {
 	return s
 }
 
-// pass makes one pass, as Reconcile does; outage is the error with which AWS answers, if it does.
+// pass makes one pass, as Reconcile does; outage is the error that AWS returns, if any.
 func (s *standstill) pass(outage error) (waits *engine.WaitError) {
 	s.t.Helper()
 	s.last = engine.NewPass(nil)
@@ -93,7 +93,7 @@ func (s *standstill) pass(outage error) (waits *engine.WaitError) {
 	return wait
 }
 
-// run makes passes for a time, as soon as they ask for.
+// run makes passes for a time, as often as they request.
 func (s *standstill) run(d time.Duration, outage error) {
 	s.t.Helper()
 	for end := s.now.Add(d); s.now.Before(end); {
@@ -132,7 +132,7 @@ func TestWhoseRoutesStoppedTheLoadBalancerIsFound(t *testing.T) {
 		t.Errorf("events %q", got)
 	}
 
-	s.heart = &Heartbeat{Reader: s} // the operator starts again
+	s.heart = &Heartbeat{Reader: s} // the operator restarts
 	s.run(time.Hour, nil)
 	s.was("", "b", "ab", "a")
 	s.digests["a"] = "3"
@@ -151,7 +151,7 @@ func TestNobodyStaysClosedWhenNothingHelps(t *testing.T) {
 	}
 	s.digests["c"] = "3"
 	s.run(time.Minute, nil)
-	s.was("", "c", "ac", "", "c") // a new change is a new suspicion
+	s.was("", "c", "ac", "", "c") // a new change makes it a suspect again
 }
 
 func TestNobodyIsClosedForWhatIsNotTheirs(t *testing.T) {
@@ -173,8 +173,7 @@ func TestNobodyIsClosedForWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
-// The controller goes away in the middle of a trial: the suspect is opened, and is tried again when the controller is
-// back.
+// The controller goes away during a trial: the suspect is opened, and tried again when the controller is back.
 func TestATrialEndsWhenTheControllerGoes(t *testing.T) {
 	s := newStandstill(t)
 	s.digests["a"] = "2"
@@ -190,7 +189,7 @@ func TestATrialEndsWhenTheControllerGoes(t *testing.T) {
 	s.was("", "a", "", "a", "")
 }
 
-// What an installation has of before is nobody's change.
+// Routes from before an upgrade do not count as changed.
 func TestAnUpgradeSuspectsNobody(t *testing.T) {
 	s := newStandstill(t)
 	s.pg.Status.Following = nil
@@ -199,7 +198,7 @@ func TestAnUpgradeSuspectsNobody(t *testing.T) {
 	s.was("")
 }
 
-// Lists in the status are never longer than there are hostnames.
+// Lists in the status are never longer than the number of hostnames.
 func TestWhatIsKnownOfHostnamesGoesWithThem(t *testing.T) {
 	s := newStandstill(t)
 	f := s.pg.Status.Following

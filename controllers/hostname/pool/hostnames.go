@@ -23,8 +23,8 @@ func compareMembers(a, b member) int {
 	return cmp.Or(cmp.Compare(a.hostname, b.hostname), cmp.Compare(a.claim, b.claim))
 }
 
-// ensureHostnames makes the Gateway and what belongs to it, in this order: what is to go stops being routed, then its
-// certificate goes; what is to come has its certificate before it is routed.
+// ensureHostnames creates the Gateway and its objects, in this order: a hostname that leaves loses its routing before
+// its certificate; one that joins gets its certificate before its routing.
 func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 	if len(r.members) == 0 {
 		return r.deleteIdle(ctx)
@@ -63,7 +63,7 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d of %d places are served", len(r.members)-len(r.closed), v1alpha1.PoolHostnames), nil
 }
 
-// deleteListenerSets removes the ListenerSets of hostnames that are no members any more.
+// deleteListenerSets deletes the ListenerSets of hostnames that are no longer members.
 func (r *reconciliation) deleteListenerSets(ctx context.Context) error {
 	list := &gatewayv1.ListenerSetList{}
 	if err := r.Applier.Client.List(ctx, list, client.InNamespace(r.pg.Namespace)); err != nil {
@@ -75,7 +75,7 @@ func (r *reconciliation) deleteListenerSets(ctx context.Context) error {
 		if !metav1.IsControlledBy(one, r.pg) || wanted[one.Name] {
 			continue
 		}
-		if !checked { // the cache may not know yet that it is wanted
+		if !checked { // the cache may not show yet that it is wanted
 			var err error
 			if r.members, err = r.readMembers(ctx, r.Applier.APIReader); err != nil {
 				return err
@@ -100,7 +100,7 @@ func (r *reconciliation) claims() map[string]bool {
 	return all
 }
 
-// deleteIdle takes down the load balancer that serves nothing: it would cost, and cannot be without a certificate.
+// deleteIdle tears down a load balancer without hostnames: it costs money, and cannot exist without a certificate.
 func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
 	there, err := r.exists(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
 	return r.deleteUnused(ctx, text)
 }
 
-// deleteUnused deletes the PoolGateway if no hostname has a place on it: the next one gets a new one.
+// deleteUnused deletes the PoolGateway if no claim uses it; the next hostname gets a new one.
 func (r *reconciliation) deleteUnused(ctx context.Context, text string) (string, error) {
 	if r.pg.Status.Hostnames > 0 || !r.pg.DeletionTimestamp.IsZero() {
 		return text, nil
@@ -143,10 +143,10 @@ func (r *reconciliation) deleteUnused(ctx context.Context, text string) (string,
 	return text, nil
 }
 
-// hasAlias reports whether a hostname's records lead to the load balancer, even if its certificate is lost.
+// hasAlias reports whether a hostname's records point at the load balancer, even if its certificate is lost.
 func hasAlias(r v1alpha1.GatewayHostnameRequest) bool { return r.Status.LoadBalancer != "" }
 
-// exists reports whether anything of the load balancer is there.
+// exists reports whether any object of the load balancer exists.
 func (r *reconciliation) exists(ctx context.Context) (bool, error) {
 	for _, obj := range []client.Object{&gatewayv1.Gateway{}, &albconfig.LoadBalancerConfiguration{}} {
 		err := r.Applier.Client.Get(ctx, r.objects.Key(r.pg.Name), obj)
@@ -160,8 +160,8 @@ func (r *reconciliation) exists(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// tearDown removes everything; the configuration last, because the controller needs it to the end. Aliases are gone by
-// then.
+// tearDown deletes everything; the configuration last, because the controller needs it until the end. The aliases are
+// already gone.
 func (r *reconciliation) tearDown(ctx context.Context) (string, error) {
 	r.members = nil
 	if err := r.deleteListenerSets(ctx); err != nil {
@@ -191,8 +191,8 @@ func (r *reconciliation) tearDown(ctx context.Context) (string, error) {
 	return "no hostname is served", nil
 }
 
-// waitForDeletion returns what the deletion of the Gateway waits for: without its class no controller takes the load
-// balancer down.
+// waitForDeletion returns what the deletion of the Gateway waits for: without its class no controller deletes the load
+// balancer.
 func (r *reconciliation) waitForDeletion(ctx context.Context) error {
 	if wait, ok := engine.AsWait(r.Classes.Check(ctx, r.pg.Spec.GatewayClass)); ok && wait.Stalled {
 		return engine.Blocked(wait.Reason, "the load balancer serves no hostname and cannot be deleted without its class: %w", wait.Err)
@@ -200,8 +200,8 @@ func (r *reconciliation) waitForDeletion(ctx context.Context) error {
 	return engine.Wait(v1alpha1.ReasonWaitingForDeletion, 5*time.Second, "the load balancer serves no hostname and is being deleted")
 }
 
-// checkProgrammed checks the Gateway at its current generation: its conditions may be of an earlier one. When the load
-// balancer controller fails it takes nothing away, so that what was served is served on.
+// checkProgrammed checks the Gateway's conditions at its current generation. A failing load balancer controller removes
+// nothing, so hostnames that were served stay served.
 func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 	if len(r.members) == 0 {
 		return "nothing to program", nil
@@ -211,7 +211,7 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 		c := meta.FindStatusCondition(g.Status.Conditions, string(kind))
 		switch {
 		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
-			r.unseen = c != nil && c.Status == metav1.ConditionUnknown // AWS makes the load balancer
+			r.unseen = c != nil && c.Status == metav1.ConditionUnknown // AWS is creating the load balancer
 			return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback, "the load balancer controller has not taken up the Gateway yet")
 		case c.Status != metav1.ConditionTrue:
 			return "", r.controllerRefusal(c)
@@ -223,7 +223,7 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 	return "the load balancer controller has done its part", nil
 }
 
-// controllerRefusal returns what the load balancer controller says of a Gateway that it cannot bring to what is asked.
+// controllerRefusal returns the load balancer controller's message for a Gateway that it cannot reconcile.
 func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
 	says := fmt.Sprintf("the load balancer controller says %s; kubectl describe gateway %s -n %s has its events", Says(c), r.pg.Name, r.pg.Namespace)
 	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
@@ -232,8 +232,8 @@ func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
 	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "%s", says)
 }
 
-// Says returns what a condition says as part of a sentence: "Invalid: too many rules". Its message may be empty, or a
-// sentence of its own.
+// Says formats a condition as part of a sentence: "Invalid: too many rules". The message may be empty, or a full
+// sentence.
 func Says(c *metav1.Condition) string {
 	message := strings.TrimRight(strings.TrimSpace(c.Message), ".")
 	if message == "" {
@@ -242,7 +242,7 @@ func Says(c *metav1.Condition) string {
 	return c.Reason + ": " + message
 }
 
-// watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
+// watchFallback is how often a watched state is checked anyway, in case the watch fails.
 const watchFallback = time.Minute
 
 // address returns the load balancer's DNS name.

@@ -28,7 +28,7 @@ func served(name string) *v1alpha1.GatewayHostnameRequest {
 	return r
 }
 
-// serving returns a PoolGateway that serves the requests, and what reads requests from shown if that is not nil.
+// serving returns a PoolGateway that serves the requests; pass reads requests from shown unless that is nil.
 func serving(t *testing.T, requests ...*v1alpha1.GatewayHostnameRequest) (live client.WithWatch, pass func(shown []v1alpha1.GatewayHostnameRequest) error) {
 	t.Helper()
 	g := gatewayOf("gw-00", nil)
@@ -61,7 +61,7 @@ func there(t *testing.T, c client.Client, obj client.Object, name string) bool {
 	return err == nil
 }
 
-// The cache shows one hostname still, and the server says that it has gone too.
+// The cache still shows one hostname, and the server says that it is gone too.
 func TestTheLastHostnamesGoTogether(t *testing.T) {
 	live, pass := serving(t, served("a"), served("b"))
 	_ = pass(nil)
@@ -81,7 +81,8 @@ func TestTheLastHostnamesGoTogether(t *testing.T) {
 	}
 }
 
-// Whoever asks for the hostname is led here while its certificate is made again: a new load balancer has another name.
+// Clients still resolve to the load balancer while its certificate is requested again: a new one would have another DNS
+// name.
 func TestALoadBalancerStaysWhileRecordsLeadToIt(t *testing.T) {
 	request := served("a")
 	live, pass := serving(t, request)

@@ -10,32 +10,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ControllerLease is the Lease by which one replica of the AWS Load Balancer Controller leads, in whichever namespace
-// it runs.
+// ControllerLease is the leader-election Lease of the AWS Load Balancer Controller, in any namespace.
 const ControllerLease = "aws-load-balancer-controller-leader"
 
-// Heartbeat knows whether the load balancer controller is at work: its Lease changes every few seconds. It compares
-// what it sees with what it saw before, and no clocks of different machines.
+// Heartbeat detects whether the load balancer controller is running: it renews its Lease every few seconds. It compares
+// two observations, never the clocks of different machines.
 type Heartbeat struct {
-	// Reader reads past the cache: it is asked only while a load balancer stands still.
+	// Reader reads past the cache; it is used only while a load balancer does not follow.
 	Reader client.Reader
 
 	mu      sync.Mutex
 	last    map[client.ObjectKey]time.Time // of renewals, by Lease
 	looked  time.Time                      // last
-	since   time.Time                      // when renewals began to be seen, without a gap; zero while none is seen
-	changed time.Time                      // when a renewal was last seen, or looking for one began
+	since   time.Time                      // since when renewals have been seen without a gap; zero while none is seen
+	changed time.Time                      // when a renewal was last seen, or observation began
 }
 
-// pulse is what is known of a controller.
+// pulse is the observed state of a controller.
 type pulse struct {
-	since   time.Time // when it was first seen at work, without a gap; zero if it is not
-	away    bool      // it was looked at for long enough, and is not at work
+	since   time.Time // since when it has been seen running without a gap; zero if it has not
+	away    bool      // it was observed for long enough, and is not running
 	unheard bool      // there is no Lease of its name
 }
 
-// Pulse looks at the Lease. A controller is at work if it renews that within the time; whether it does is known after
-// two looks.
+// Pulse reads the Lease. The controller is running if it renews the Lease within the given time, which takes two calls
+// to observe.
 func (h *Heartbeat) Pulse(ctx context.Context, now time.Time, within time.Duration) (pulse, error) { //nolint:revive // only this package reads it
 	list := &coordinationv1.LeaseList{}
 	if err := h.Reader.List(ctx, list, client.MatchingFields{"metadata.name": ControllerLease}); err != nil {
@@ -43,7 +42,7 @@ func (h *Heartbeat) Pulse(ctx context.Context, now time.Time, within time.Durati
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if gap := now.Sub(h.looked); gap < 0 || gap > within { // of the time between is nothing known, or the clock was ahead
+	if gap := now.Sub(h.looked); gap < 0 || gap > within { // the gap is too long, or the clock was ahead
 		h.last, h.since, h.changed = nil, time.Time{}, now
 	}
 	seen := map[client.ObjectKey]time.Time{}

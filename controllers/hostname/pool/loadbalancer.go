@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// API is what is used of Elastic Load Balancing. Portico only looks.
+// API is the part of the Elastic Load Balancing client that is used. Portico only reads.
 type API interface {
 	DescribeLoadBalancers(context.Context, *elasticloadbalancingv2.DescribeLoadBalancersInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeLoadBalancersOutput, error)
 	DescribeListeners(context.Context, *elasticloadbalancingv2.DescribeListenersInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeListenersOutput, error)
@@ -25,16 +25,16 @@ type API interface {
 // LoadBalancers are the load balancers of one account and region.
 type LoadBalancers struct{ API API }
 
-// LoadBalancer is what AWS has of one.
+// LoadBalancer is a load balancer as AWS shows it.
 type LoadBalancer struct {
 	v1alpha1.PoolLoadBalancer
 	Certificates []string // sorted
 	Rules        int
-	Hosts        map[string]int  // how many of the rules are for each host
-	TargetGroups map[string]bool // those that rules lead to, by ARN
+	Hosts        map[string]int  // the number of rules for each host
+	TargetGroups map[string]bool // ARNs of the target groups that rules forward to
 }
 
-// Find returns the load balancer of this DNS name, nil if there is none.
+// Find returns the load balancer with this DNS name, nil if there is none.
 func (b LoadBalancers) Find(ctx context.Context, dnsName string) (*LoadBalancer, error) {
 	out, err := b.API.DescribeLoadBalancers(ctx, &elasticloadbalancingv2.DescribeLoadBalancersInput{Names: []string{nameOf(dnsName)}})
 	if cloud.IsNotFound(err) {
@@ -54,8 +54,7 @@ func (b LoadBalancers) Find(ctx context.Context, dnsName string) (*LoadBalancer,
 	return nil, nil
 }
 
-// nameOf returns the name of a load balancer, which its DNS name begins with:
-// internal-NAME-NUMBER.REGION.elb.amazonaws.com.
+// nameOf returns the name of a load balancer from its DNS name: internal-NAME-NUMBER.REGION.elb.amazonaws.com.
 func nameOf(dnsName string) string {
 	label, _, _ := strings.Cut(dnsName, ".")
 	if i := strings.LastIndex(label, "-"); i > 0 {
@@ -64,7 +63,7 @@ func nameOf(dnsName string) string {
 	return strings.TrimPrefix(label, "internal-")
 }
 
-// readListeners counts what the load balancer has: what is really there decides, not what was asked for.
+// readListeners counts what the load balancer actually has, not what was requested.
 func (b LoadBalancers) readListeners(ctx context.Context, seen *LoadBalancer) error {
 	listeners := elasticloadbalancingv2.NewDescribeListenersPaginator(b.API, &elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: &seen.ARN})
 	for listeners.HasMorePages() {
@@ -91,7 +90,7 @@ func (b LoadBalancers) readListener(ctx context.Context, l *elb.Listener, seen *
 			return err
 		}
 		for _, rule := range out.Rules {
-			if !aws.ToBool(rule.IsDefault) { // AWS does not count those
+			if !aws.ToBool(rule.IsDefault) { // default rules do not count towards AWS's quota
 				seen.Rules++
 			}
 			for _, c := range rule.Conditions {

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// What AWS allows one load balancer.
+// AWS quotas of one load balancer.
 const (
 	awsCertificates = 25
 	awsRules        = 100
@@ -36,7 +36,7 @@ var (
 	})
 )
 
-// Metrics tells how full the pool is.
+// Metrics exports how full the pool is.
 var Metrics = engine.NewCacheCollector(collectPool, balancersDesc, balancersLimitDesc, placesDesc, fullestDesc)
 
 func collectPool(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {

@@ -10,16 +10,16 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// Names of listeners: of the Gateway, and the only one of each ListenerSet.
+// Listener names: of the Gateway, and the only one of each ListenerSet.
 const (
 	listenerHTTPS = "https"
 	listenerHTTP  = "http"
 )
 
-// LabelHostname is on a ListenerSet; its value is the DomainClaim's name.
+// LabelHostname labels a ListenerSet with the name of its DomainClaim.
 const LabelHostname = "portico.dev/claim"
 
-// terminateTLS makes a listener valid that names no Secret: its certificate is in the LoadBalancerConfiguration.
+// terminateTLS returns a valid TLS configuration without a Secret: the certificate is in the LoadBalancerConfiguration.
 func terminateTLS() *gatewayac.ListenerTLSConfigApplyConfiguration {
 	return gatewayac.ListenerTLSConfig().WithMode(gatewayv1.TLSModeTerminate).
 		WithOptions(map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "LoadBalancerConfiguration"})
@@ -41,17 +41,17 @@ func gateway(g *v1alpha1.PoolGateway) *gatewayac.GatewayApplyConfiguration {
 		))
 }
 
-// redirect sends everybody who comes without TLS to where they meant to go.
+// redirect returns the route that redirects HTTP to HTTPS.
 func redirect(g *v1alpha1.PoolGateway) *gatewayac.HTTPRouteApplyConfiguration {
 	return route(g, "redirect", listenerHTTP, gatewayac.HTTPRouteRule().
 		WithFilters(gatewayac.HTTPRouteFilter().WithType(gatewayv1.HTTPRouteFilterRequestRedirect).
 			WithRequestRedirect(gatewayac.HTTPRequestRedirectFilter().WithScheme("https").WithStatusCode(301))))
 }
 
-// keeperPath is a path that nobody asks for.
+// keeperPath is a path that no client requests.
 const keeperPath = "/.well-known/portico-keeper"
 
-// keeper returns the route without which the load balancer would have no HTTPS listener before the first team's route.
+// keeper returns the route that gives the load balancer its HTTPS listener before the first team's route.
 func keeper(g *v1alpha1.PoolGateway) *gatewayac.HTTPRouteApplyConfiguration {
 	return route(g, "keeper", listenerHTTPS, gatewayac.HTTPRouteRule().
 		WithMatches(gatewayac.HTTPRouteMatch().WithPath(gatewayac.HTTPPathMatch().WithType(gatewayv1.PathMatchExact).WithValue(keeperPath))).
@@ -66,12 +66,13 @@ func route(g *v1alpha1.PoolGateway, name string, listener gatewayv1.SectionName,
 		WithRules(rule))
 }
 
-// listenerSet opens the hostname to the routes of one namespace. A closed one keeps its listener, and takes no route.
+// listenerSet returns the ListenerSet that opens the hostname to the routes of one namespace. A closed hostname keeps
+// its listener, and accepts no routes.
 func listenerSet(g *v1alpha1.PoolGateway, m member, closed bool) *gatewayac.ListenerSetApplyConfiguration {
 	routes := gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSelector).
 		WithSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: m.namespace})))
 	if closed {
-		routes = sameNamespaceRoutes() // the pool's own namespace has no routes that name a ListenerSet
+		routes = sameNamespaceRoutes() // no route in the pool's own namespace names a ListenerSet
 	}
 	return gatewayac.ListenerSet(m.claim, g.Namespace).
 		WithLabels(map[string]string{LabelHostname: m.claim}).
@@ -81,7 +82,7 @@ func listenerSet(g *v1alpha1.PoolGateway, m member, closed bool) *gatewayac.List
 				WithHostname(gatewayv1.Hostname(m.hostname)).WithTLS(terminateTLS()).WithAllowedRoutes(routes)))
 }
 
-// ParentRef returns what a route of the request's namespace names as its parent.
+// ParentRef returns the parentRef for routes of the request's namespace.
 func ParentRef(g *v1alpha1.PoolGateway, claim string) *v1alpha1.HostnameParentRef {
 	return &v1alpha1.HostnameParentRef{
 		Group: gatewayv1.GroupName, Kind: "ListenerSet", Namespace: g.Namespace, Name: claim, SectionName: listenerHTTPS,

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// observeLoadBalancer looks at what AWS has. Until it has every certificate that is wanted, and no other, and the rules
-// that the routes ask for, it looks again soon.
+// observeLoadBalancer reads the load balancer from AWS, and again soon until it has exactly the wanted certificates and
+// the rules of the routes.
 func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error) {
 	s := &r.pg.Status
 	r.observed = true
@@ -48,8 +48,8 @@ func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error
 		s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups, v1alpha1.PoolTargetGroups), nil
 }
 
-// pendingRoutes returns what the load balancer controller has not taken up as it is now: a listener, or a route that is
-// attached to one. The listeners are those that were written, which the cache may not show yet.
+// pendingRoutes returns what the load balancer controller has not processed at its current generation: a listener, or a
+// route attached to one. It uses the listeners as written, which the cache may not show yet.
 func (r *reconciliation) pendingRoutes() string {
 	for _, m := range r.members {
 		set := r.sets[m.claim]
@@ -64,8 +64,8 @@ func (r *reconciliation) pendingRoutes() string {
 	return ""
 }
 
-// otherRules returns a host for which the load balancer was last seen to have another number of rules than the routes
-// ask for; "" if there is none.
+// otherRules returns a host whose number of rules on the load balancer differs from what its routes need; "" if there
+// is none.
 func (r *reconciliation) otherRules() string {
 	have, known := r.ObservedTimes.hosts(r.pg.UID)
 	want := r.wantedRules()
@@ -77,8 +77,8 @@ func (r *reconciliation) otherRules() string {
 	return ""
 }
 
-// wantedRules returns how many rules the routes of the open hostnames ask for, by host. A route at two listeners has
-// its rules once.
+// wantedRules returns how many rules the routes of the open hostnames need, by host. A route attached to two listeners
+// has its rules once.
 func (r *reconciliation) wantedRules() map[string]int {
 	routes, want := map[string]map[string]int{}, map[string]int{}
 	for _, m := range r.members {
@@ -101,8 +101,8 @@ func (r *reconciliation) wantedRules() map[string]int {
 	return want
 }
 
-// givenUp reports whether the load balancer has had other rules for so long that they are somebody else's: who makes
-// rules by hand is not to keep it from being looked at as one that follows.
+// givenUp reports whether the load balancer has had different rules for so long that somebody else must have made them:
+// rules made by hand must not keep the load balancer from counting as following.
 func (r *reconciliation) givenUp() bool {
 	have, _ := r.ObservedTimes.hosts(r.pg.UID)
 	for host, n := range r.wantedRules() {
@@ -114,7 +114,7 @@ func (r *reconciliation) givenUp() bool {
 	return c != nil && c.Status == metav1.ConditionFalse && r.Now().Sub(c.LastTransitionTime.Time) > r.Patience/2
 }
 
-// pollInterval returns how soon the load balancer is looked at again: the more seldom, the longer it lacks what is
+// pollInterval returns how soon to read the load balancer again; it grows the longer the load balancer lacks what is
 // wanted.
 func (r *reconciliation) pollInterval() time.Duration {
 	const first, last = 2 * time.Second, 30 * time.Second
@@ -152,16 +152,16 @@ func toInt32(n int) int32 {
 	return int32(min(n, 1<<30)) //nolint:gosec // it is bounded
 }
 
-// ObservedTimes remembers when load balancers were last looked at.
+// ObservedTimes remembers when load balancers were last read.
 type ObservedTimes struct {
-	// MaxAge is how long one that has what is wanted is not looked at again, however often its PoolGateway is: with
-	// each hostname that comes or goes.
+	// MaxAge is how long a load balancer in the wanted state is not read again, however often its PoolGateway is
+	// reconciled, for example when hostnames come and go.
 	MaxAge time.Duration
 
 	at sync.Map
 }
 
-// observed is what was seen of the rules of a load balancer, and when.
+// observed is the rules of a load balancer as last read, and when.
 type observed struct {
 	at    time.Time
 	hosts map[string]int
@@ -173,10 +173,10 @@ func (t *ObservedTimes) stale(of types.UID, now time.Time) bool {
 		return true
 	}
 	age := now.Sub(last.(observed).at)
-	return age < 0 || age >= t.MaxAge // below zero the clock was ahead
+	return age < 0 || age >= t.MaxAge // negative: the clock was ahead
 }
 
-// hosts returns how many rules were last seen for each host.
+// hosts returns the last seen number of rules for each host.
 func (t *ObservedTimes) hosts(of types.UID) (hosts map[string]int, known bool) {
 	last, ok := t.at.Load(of)
 	if !ok {

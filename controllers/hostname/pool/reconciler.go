@@ -1,5 +1,5 @@
-// Package pool keeps the shared load balancers: a PoolGateway each, and for it the Gateway, its configuration, and a
-// ListenerSet for each hostname. It is the only writer of all of them.
+// Package pool manages the shared load balancers: a PoolGateway for each, and for it the Gateway, its configuration,
+// and a ListenerSet for each hostname. It is the only writer of all of these.
 package pool
 
 import (
@@ -19,23 +19,23 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// Index of GatewayHostnameRequests, and of DomainClaims, by the PoolGateway on which they have a place.
+// Index indexes GatewayHostnameRequests and DomainClaims by their PoolGateway.
 const Index = "gateway"
 
-// Reconciler runs PoolGateways. It implements engine.KindReconciler.
+// Reconciler reconciles PoolGateways. It implements engine.KindReconciler.
 type Reconciler struct {
 	Applier apply.Applier
 	Classes ClassChecker
-	// LoadBalancers looks at load balancers by the PoolGateway's provider.
+	// LoadBalancers connects to AWS through the PoolGateway's provider.
 	LoadBalancers func(ctx context.Context, g *v1alpha1.PoolGateway) (LoadBalancers, error)
 	ObservedTimes *ObservedTimes
-	// DeleteUnused deletes a PoolGateway on which no claim has a place.
+	// DeleteUnused deletes a PoolGateway that no claim uses.
 	DeleteUnused func(ctx context.Context, g *v1alpha1.PoolGateway) error
-	// MinAge of a PoolGateway is how long it waits for its first hostname.
+	// MinAge is how long a new PoolGateway waits for its first hostname.
 	MinAge time.Duration
-	// Heartbeat tells whether the load balancer controller is at work.
+	// Heartbeat detects whether the load balancer controller is running.
 	Heartbeat *Heartbeat
-	// Patience is how long a load balancer may stand still before a hostname is suspected.
+	// Patience is how long a load balancer may fail to follow before hostnames are suspected.
 	Patience time.Duration
 	Now      func() time.Time
 }
@@ -50,15 +50,15 @@ type reconciliation struct {
 	pass     *engine.Pass
 	objects  *apply.Objects
 	members  []member
-	budgets  map[string]v1alpha1.LoadBalancerBudget // of each claim that has its place here
+	budgets  map[string]v1alpha1.LoadBalancerBudget // by claim on this Gateway
 	demands  map[string]demand                      // of the members' routes, by claim; nil until they are read
-	search   *search                                // for whose routes stop the load balancer; nil until they are read
-	closed   map[string]bool                        // the claims of members that take no route
-	sets     map[string]*gatewayv1.ListenerSet      // of the members, as they were written
-	gateway  gatewayv1.Gateway                      // what the cluster has; empty while it has none
-	observed bool                                   // the pass has come to the load balancer
-	read     bool                                   // it was read in this pass
-	unseen   bool                                   // it cannot be known how it is
+	search   *search                                // for routes that block the load balancer; nil until they are read
+	closed   map[string]bool                        // the claims of members that accept no routes
+	sets     map[string]*gatewayv1.ListenerSet      // of the members, as written
+	gateway  gatewayv1.Gateway                      // as it is in the cluster; empty if it is not
+	observed bool                                   // the pass has reached the load balancer step
+	read     bool                                   // the load balancer was read in this pass
+	unseen   bool                                   // the state of the load balancer cannot be known
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -69,8 +69,8 @@ func (rec Reconciler) Reconcile(ctx context.Context, pg *v1alpha1.PoolGateway, p
 	}
 	outcome := r.steps().Reconcile(ctx, pg, pass)
 	if outcome != nil && !r.observed && r.address() != "" {
-		// What waits for a certificate to be off the load balancer must see it, even if the controller fails at
-		// another.
+		// Requests that wait for a certificate to be detached must see it even if the controller fails at another
+		// hostname.
 		if err := r.readLoadBalancer(ctx); err != nil {
 			r.unseen = true
 			pass.SetCondition(v1alpha1.StepLoadBalancer, metav1.ConditionUnknown, v1alpha1.ReasonFailed, err.Error())
@@ -92,7 +92,7 @@ func (rec Reconciler) run(ctx context.Context, pg *v1alpha1.PoolGateway, pass *e
 	return r, err
 }
 
-// countHostnames writes into the status how many hostnames have a place here.
+// countHostnames writes the number of hostnames on this Gateway into the status.
 func (r *reconciliation) countHostnames(ctx context.Context) error {
 	claims := &v1alpha1.DomainClaimList{}
 	if err := r.Applier.Client.List(ctx, claims, client.MatchingFields{Index: r.pg.Name}); err != nil {
@@ -101,7 +101,7 @@ func (r *reconciliation) countHostnames(ctx context.Context) error {
 	r.pg.Status.Hostnames = int32(len(claims.Items)) //nolint:gosec // at most some dozens
 	r.budgets = map[string]v1alpha1.LoadBalancerBudget{}
 	for i := range claims.Items {
-		if budget := claims.Items[i].Spec.Budget; budget != (v1alpha1.LoadBalancerBudget{}) { // else it is of before budgets, and gets one
+		if budget := claims.Items[i].Spec.Budget; budget != (v1alpha1.LoadBalancerBudget{}) { // else it is from before budgets
 			r.budgets[claims.Items[i].Name] = budget
 		}
 	}
@@ -114,7 +114,7 @@ func (r *reconciliation) readMembers(ctx context.Context, from client.Reader, op
 	return membersOf(all), err
 }
 
-// listRequests returns those that have their place here.
+// listRequests returns the requests that have a place on this Gateway.
 func (r *reconciliation) listRequests(ctx context.Context, from client.Reader, options ...client.ListOption) ([]v1alpha1.GatewayHostnameRequest, error) {
 	list := &v1alpha1.GatewayHostnameRequestList{}
 	if err := from.List(ctx, list, options...); err != nil {
@@ -143,12 +143,12 @@ func (r *reconciliation) steps() steps.List {
 	}
 }
 
-// checkClass checks that load balancers of this class do as they are told. If they do not any more, hostnames can leave
-// all the same.
+// checkClass checks that load balancers of this class use our configuration. If they no longer do, hostnames can still
+// leave.
 func (r *reconciliation) checkClass(ctx context.Context) (string, error) {
 	err := r.Classes.Check(ctx, r.pg.Spec.GatewayClass)
 	if err != nil && len(r.members) == 0 {
-		return r.deleteIdle(ctx) // nothing is to be served, so that the class does not matter
+		return r.deleteIdle(ctx) // nothing needs to be served, so the class does not matter
 	}
 	if err != nil {
 		there, failed := r.exists(ctx)
@@ -160,7 +160,7 @@ func (r *reconciliation) checkClass(ctx context.Context) (string, error) {
 	return "the GatewayClass " + r.pg.Spec.GatewayClass + " gives Application Load Balancers", nil
 }
 
-// Finalize implements engine.KindReconciler: a PoolGateway goes when no hostname has a place on it.
+// Finalize implements engine.KindReconciler: a PoolGateway is deleted when no hostname uses it.
 func (rec Reconciler) Finalize(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) error {
 	claims := &v1alpha1.DomainClaimList{}
 	if err := rec.Applier.APIReader.List(ctx, claims); err != nil {
@@ -173,7 +173,7 @@ func (rec Reconciler) Finalize(ctx context.Context, pg *v1alpha1.PoolGateway, pa
 		}
 	}
 	if n > 0 {
-		if err := rec.Reconcile(ctx, pg, pass); err != nil { // those that are there are served on, and those that go are let go
+		if err := rec.Reconcile(ctx, pg, pass); err != nil { // remaining hostnames stay served, leaving ones are released
 			return err
 		}
 		return engine.Blocked(v1alpha1.ReasonInUse, "%d hostnames have a place on this Gateway; delete their requests first", n)

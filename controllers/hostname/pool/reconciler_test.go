@@ -133,7 +133,7 @@ func TestTheNameOfALoadBalancer(t *testing.T) {
 	}
 }
 
-// A hostname that the cache does not show yet, or shows as it was, is not taken off the load balancer.
+// A hostname that the cache does not show yet, or shows outdated, stays on the load balancer.
 func TestAStaleCacheTakesNothingOff(t *testing.T) {
 	request := func(name, arn string) *v1alpha1.GatewayHostnameRequest {
 		r := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}

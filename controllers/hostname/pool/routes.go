@@ -21,10 +21,10 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// RouteIndex of HTTPRoutes and GRPCRoutes by "namespace/name" of the ListenerSets that they name as parents.
+// RouteIndex indexes HTTPRoutes and GRPCRoutes by "namespace/name" of their parent ListenerSets.
 const RouteIndex = "listenerset"
 
-// teamRoute is what counts of an HTTPRoute or a GRPCRoute.
+// teamRoute is the relevant part of an HTTPRoute or a GRPCRoute.
 type teamRoute struct {
 	object    client.Object
 	kind      string
@@ -69,7 +69,7 @@ func (r *teamRoute) String() string {
 	return fmt.Sprintf("%s %s/%s", r.kind, r.object.GetNamespace(), r.object.GetName())
 }
 
-// ListenerSetsOf returns the ListenerSets that a route names as parents, as RouteIndex has them.
+// ListenerSetsOf returns the parent ListenerSets of a route, as values of RouteIndex.
 func ListenerSetsOf(obj client.Object) []string {
 	r := teamRouteOf(obj)
 	var all []string
@@ -89,7 +89,7 @@ func (r *teamRoute) namespaceOf(p *gatewayv1.ParentReference) string {
 	return r.object.GetNamespace()
 }
 
-// listRoutes returns the routes of a namespace that name the ListenerSet called claim, sorted.
+// listRoutes returns the routes of a namespace whose parent is the ListenerSet called claim, sorted.
 func listRoutes(ctx context.Context, from client.Reader, gateways, claim, namespace string) ([]teamRoute, error) {
 	options := []client.ListOption{client.InNamespace(namespace), client.MatchingFields{RouteIndex: gateways + "/" + claim}, client.UnsafeDisableDeepCopy}
 	var all []teamRoute
@@ -109,20 +109,20 @@ func listRoutes(ctx context.Context, from client.Reader, gateways, claim, namesp
 }
 
 // Needs returns what the routes of a namespace need of the load balancer for the hostname of the ListenerSet named
-// claim. It counts what they ask for, which stays the same while the listener is closed.
+// claim. It counts what the routes declare, which does not change while the listener is closed.
 func Needs(ctx context.Context, from client.Reader, gateways, claim, namespace, hostname string) (v1alpha1.LoadBalancerBudget, error) {
 	d, err := readDemand(ctx, from, gateways, member{claim: claim, namespace: namespace, hostname: hostname})
 	return d.needs, err
 }
 
-// demand is what the routes of a hostname ask for.
+// demand is what the routes of a hostname need.
 type demand struct {
 	needs   v1alpha1.LoadBalancerBudget
-	fault   string                    // what the load balancer does not take, and of which route; empty if there is nothing
-	pending string                    // a route that the controller has not taken up; empty if there is none
-	rules   map[string]map[string]int // of the load balancer by host and route, for the routes that the controller takes
-	digest  string                    // of the specs, and of what they name; empty without routes
-	// backends are the objects besides routes that the controller makes its model of: Services, by namespace and name.
+	fault   string                    // what the load balancer does not support, and in which route; empty if nothing
+	pending string                    // a route that the controller has not processed; empty if none
+	rules   map[string]map[string]int // by host and route, for the routes that the controller accepts
+	digest  string                    // of the specs, and of the objects they name; empty without routes
+	// backends are the other objects from which the controller builds its model: Services, by namespace and name.
 	backends map[client.ObjectKey]bool
 }
 
@@ -154,8 +154,8 @@ func readDemand(ctx context.Context, from client.Reader, gateways string, m memb
 	return d, nil
 }
 
-// expect notes n rules for each host of a route that the controller takes. What it says while the hostname is closed,
-// that no route of the namespace is allowed, is of before for one that is open.
+// expect records n rules for each host of a route that the controller accepts. A route without a condition is pending;
+// so is one with NotAllowedByListeners, which dates from when the hostname was closed.
 func (d *demand) expect(r *teamRoute, accepted *metav1.Condition, hosts []string, n int) {
 	if (accepted == nil || accepted.Reason == string(gatewayv1.RouteReasonNotAllowedByListeners)) && d.pending == "" {
 		d.pending = r.String()
@@ -185,12 +185,12 @@ func (d *demand) judge(r *teamRoute) error {
 	return nil
 }
 
-// longestLabel of a hostname; the controller passes over others. Controller: routeutils/utils.go,
+// longestLabel is the longest label of a hostname; the controller skips longer ones. Controller: routeutils/utils.go,
 // IsHostNameInValidFormat.
 const longestLabel = 63
 
-// hosts returns the names that both the listener and the route have: of two that overlap, the narrower. It compares
-// texts, as the controller does: what is no name of a certificate is one of a route all the same. Controller:
+// hosts returns the names that the listener and the route have in common; of two that overlap, the narrower. It
+// compares strings as the controller does: a name that no certificate can have may still be one of a route. Controller:
 // routeutils/utils.go, getCompatibleHostname.
 func (r *teamRoute) hosts(listener string) []string {
 	if len(r.hostnames) == 0 {
@@ -211,13 +211,13 @@ func (r *teamRoute) hosts(listener string) []string {
 	return slices.Compact(all)
 }
 
-// covers reports whether the name lies below the wildcard, at any depth.
+// covers reports whether the name is below the wildcard, at any depth.
 func covers(wildcard, name string) bool {
 	return strings.HasPrefix(wildcard, "*.") && strings.HasSuffix(name, wildcard[1:])
 }
 
-// count returns how many rules the route needs for each host, one for each match, and adds its target groups and
-// Services: the controller makes a group for each route, Service and port.
+// count returns how many rules the route needs for each host, one per match, and adds its target groups and Services:
+// the controller creates a target group for each route, Service and port.
 func (r *teamRoute) count(groups map[string]bool, backends map[client.ObjectKey]bool) (rules int) {
 	for _, one := range r.rules {
 		rules += max(one.matches, 1)
@@ -244,8 +244,8 @@ func portOf(b gatewayv1.BackendRef) int32 {
 	return *b.Port
 }
 
-// accepted returns what the load balancer controller says of the route at the ListenerSet as it is now; nil while it
-// says nothing.
+// accepted returns the load balancer controller's current Accepted condition of the route for the ListenerSet; nil if
+// there is none.
 func (r *teamRoute) accepted(gateways, claim string) *metav1.Condition {
 	for i := range r.status {
 		s := &r.status[i]

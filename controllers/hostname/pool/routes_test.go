@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/apply"
 )
 
-// The controller attaches routes by comparing texts; test/stack/albsim has the same table.
+// The controller attaches routes by comparing strings; test/stack/albsim has the same table.
 func TestHostsAreThoseThatTheControllerAttaches(t *testing.T) {
 	long := strings.Repeat("a", 63)
 	for _, row := range []struct {
@@ -38,8 +38,8 @@ func TestHostsAreThoseThatTheControllerAttaches(t *testing.T) {
 	}
 }
 
-// What the operator does not see cannot be suspected: a route whose names are none of the listener may be one when it
-// changes, and a name that is none in DNS is one to the controller.
+// Routes missing from the digest could not be suspected: a route without a matching hostname may get one, and an
+// invalid DNS name is valid for the controller.
 func TestEveryRouteOfAHostnameIsInItsDigest(t *testing.T) {
 	weight := int32(1000)
 	odd := routeTo("odd", "dc-a", 60, "s")
@@ -62,7 +62,7 @@ func TestEveryRouteOfAHostnameIsInItsDigest(t *testing.T) {
 	}
 }
 
-// What the controller says of a hostname that was closed counts no more when it is open.
+// A condition from when the hostname was closed does not count once it is open.
 func TestARouteThatWasNotAllowedIsPending(t *testing.T) {
 	r := routeTo("r", "dc-a", 1, "s")
 	for reason, pending := range map[gatewayv1.RouteConditionReason]bool{gatewayv1.RouteReasonNotAllowedByListeners: true, gatewayv1.RouteReasonNoMatchingListenerHostname: false} {

@@ -9,45 +9,45 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// sight is what a pass has seen of the load balancer.
+// sight is what a pass has observed of the load balancer.
 type sight int
 
 const (
-	unseen      sight = iota // it cannot be known
-	starting                 // it does not follow, and whether its controller is at work is known after the next look
-	follows                  // it does what the routes ask for
-	standsStill              // it does not, though its controller is at work and AWS answers
-	deserted                 // it does not, and its controller is away
+	unseen      sight = iota // unknown
+	starting                 // it does not follow; the next check shows whether its controller runs
+	follows                  // it has what the routes declare
+	standsStill              // it does not follow, though its controller runs and AWS answers
+	deserted                 // it does not follow, and its controller is away
 )
 
-// host is a hostname on the load balancer, with the digest of its routes. What is closed for another reason is no
+// host is a hostname on the load balancer, with the digest of its routes. A hostname closed for another reason is not a
 // suspect.
 type host struct {
 	claim, namespace, digest string
 	closed                   bool
 }
 
-// search finds the hostnames whose routes stop a load balancer. It is pure: all that it knows is in the status, so that
-// a restart of the operator makes no difference, and in what the pass has seen.
+// search finds the hostnames whose routes block a load balancer. It is pure: its input is the status, so that a restart
+// of the operator makes no difference, and what the pass has observed.
 //
-// It counts the time in which the load balancer was seen to stand still. After patience, suspects are closed: the
-// hostnames of the namespace whose routes changed last since the load balancer followed. If that does not help, those
-// of one more namespace are, of two, of four. If the load balancer goes on, all but one may be innocent: they are
-// opened one at a time. The one with which the load balancer stops again is to blame, and so is the last one that is
-// left. If nobody is left to close, it was nobody: all are opened, and it is tried again later.
+// It counts the time for which the load balancer was seen not to follow. After patience, suspects are closed: the
+// hostnames of the namespace whose routes changed last since the load balancer followed. If that does not help, it
+// closes one more namespace, then two, then four. Once the load balancer follows again, all suspects except one may be
+// innocent: they are opened one at a time. The one that blocks the load balancer again is to blame, and so is the last
+// one left. If no suspect is left to close, none was to blame: all are opened, and the search is repeated later.
 //
-// Who is blamed is closed for a time, which grows with each time that the namespace is to blame, so that a team which
-// breaks its routes again and again stops nobody for long, and one that was blamed for another's trouble is open again.
+// A blamed hostname is closed for a time that grows each time its namespace is to blame: a team that breaks its routes
+// repeatedly does not block others for long, and one that was blamed for somebody else's fault is opened again.
 type search struct {
 	*v1alpha1.PoolFollowing
 	now      time.Time
 	patience time.Duration
 	hosts    []host // sorted by name
 
-	innocent []string // the claims with which the load balancer follows after all
+	innocent []string // the claims that were found not to block the load balancer
 }
 
-// newSearch takes in what an earlier version, another clock and hostnames that are gone have left in the status.
+// newSearch cleans the status of what an earlier version, a wrong clock or deleted hostnames have left there.
 func newSearch(f *v1alpha1.PoolFollowing, now time.Time, patience time.Duration, hosts []host) *search {
 	s := &search{PoolFollowing: f, now: now.Truncate(time.Second), patience: patience, hosts: hosts}
 	if f.Suspect != nil {
@@ -69,7 +69,7 @@ func newSearch(f *v1alpha1.PoolFollowing, now time.Time, patience time.Duration,
 	return s
 }
 
-// begin notes the routes as they are, and opens a hostname if it is time.
+// begin records the current routes, and opens a hostname if it is due.
 func (s *search) begin() {
 	for _, h := range s.hosts {
 		now := v1alpha1.HostnameRoutes{Claim: h.claim, Digest: h.digest}
@@ -77,7 +77,7 @@ func (s *search) begin() {
 			s.Seen = append(slices.DeleteFunc(s.Seen, isOf(h.claim)), now)
 		}
 	}
-	if s.LostSince != nil || s.Probe != nil { // one at a time, and only while it can be seen what comes of it
+	if s.LostSince != nil || s.Probe != nil { // one at a time, and only while the effect can be observed
 		return
 	}
 	if len(s.Suspects) > 0 {
@@ -90,7 +90,7 @@ func (s *search) begin() {
 	}
 }
 
-// end takes in what the pass has seen, and returns when the next one is to look: 0 says that there is no need.
+// end processes what the pass has observed, and returns when to check again; 0 means no check is needed.
 func (s *search) end(seen sight) time.Duration {
 	switch seen {
 	case follows:
@@ -109,7 +109,7 @@ func (s *search) end(seen sight) time.Duration {
 	return s.look()
 }
 
-// giveUp opens the suspects, because it cannot be seen whether that they are closed helps.
+// giveUp opens the suspects, because the effect of closing them cannot be observed.
 func (s *search) giveUp() { s.Suspects, s.Found, s.LookedAt, s.WaitedSeconds = nil, false, nil, 0 }
 
 // closes reports whether the search keeps the hostname closed.
@@ -119,14 +119,14 @@ func (s *search) isSuspect(claim string) bool { return slices.ContainsFunc(s.Sus
 
 func (s *search) isBlamed(claim string) bool { return slices.ContainsFunc(s.Blamed, isOf(claim)) }
 
-// helpedNobody reports whether all suspects were closed, and the load balancer did not go on.
+// helpedNobody reports whether all suspects were closed and the load balancer still did not follow.
 func (s *search) helpedNobody() bool { return s.Searches > 0 && len(s.Suspects) == 0 }
 
-// isUp reports whether it has stood still for so long, by now, that somebody is closed or opened. AWS has to be looked
-// at before.
+// isUp reports whether the load balancer has been stuck for long enough to close or open a hostname. AWS must be read
+// first.
 func (s *search) isUp() bool { return s.LostSince != nil && s.waited()+s.gap() >= s.patience }
 
-// settle notes that the load balancer follows.
+// settle records that the load balancer follows.
 func (s *search) settle() time.Duration {
 	s.LostSince, s.LookedAt, s.WaitedSeconds, s.Cleared, s.Searches = nil, nil, 0, nil, 0
 	if s.Probe != nil {
@@ -150,7 +150,7 @@ func (s *search) settle() time.Duration {
 	return next
 }
 
-// noteFollowed remembers the routes of the open hostnames as ones with which the load balancer follows.
+// noteFollowed records the routes of the open hostnames as ones with which the load balancer follows.
 func (s *search) noteFollowed() {
 	s.Followed = nil
 	for _, h := range s.hosts {
@@ -160,7 +160,7 @@ func (s *search) noteFollowed() {
 	}
 }
 
-// wait counts the time, and closes or opens when it is up.
+// wait counts the time, and closes or opens hostnames when patience is over.
 func (s *search) wait() time.Duration {
 	s.count()
 	next := s.nextSuspects()
@@ -184,8 +184,8 @@ func (s *search) wait() time.Duration {
 	return soon
 }
 
-// count adds the time since the last look, if that was not long ago: of a longer time nobody knows how the load
-// balancer was.
+// count adds the time since the last check. A gap longer than patience resets it, because the state in between is
+// unknown.
 func (s *search) count() {
 	if s.LostSince == nil {
 		s.LostSince, s.WaitedSeconds, s.LookedAt = new(metav1.NewTime(s.now)), 0, nil
@@ -198,8 +198,8 @@ func (s *search) count() {
 	s.LookedAt = new(metav1.NewTime(s.now))
 }
 
-// gap returns the time since the last look, no more than half of patience: two looks alone prove nothing. More than
-// patience is returned as it is, and a look of a clock that was ahead counts as none.
+// gap returns the time since the last check, at most half of patience, so that two checks alone prove nothing. A gap
+// longer than patience is returned unchanged; a check in the future counts as 0.
 func (s *search) gap() time.Duration {
 	if s.LookedAt == nil {
 		return 0
@@ -213,5 +213,5 @@ func (s *search) gap() time.Duration {
 
 func (s *search) waited() time.Duration { return time.Duration(s.WaitedSeconds) * time.Second }
 
-// look returns how soon a load balancer that stands still is looked at again.
+// look returns how soon to check a stuck load balancer again.
 func (s *search) look() time.Duration { return max(s.patience/4, minLook) }

@@ -12,36 +12,36 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// play is a load balancer and its search over simulated time. The status goes through JSON between two passes, as if
-// the operator started again after each.
+// play is a load balancer and its search over simulated time. The status is converted to JSON and back between two
+// passes, as after a restart of the operator.
 type play struct {
 	hosts []host
-	// stops reports whether the load balancer cannot follow with these routes: the digests of the open hostnames.
+	// stops reports whether these routes block the load balancer: the digests of the open hostnames.
 	stops func(p *play, open map[string]string) bool
-	// act is what happens before a pass.
+	// act runs before a pass.
 	act func(*play)
-	// sees replaces what a pass sees; nil for what there is.
+	// sees replaces what a pass observes; nil for the real state.
 	sees  func(*play) (sight, bool)
 	ahead time.Duration // of the clock
 	lasts time.Duration
 
 	at        time.Duration
 	following v1alpha1.PoolFollowing
-	last      string        // what the load balancer was last asked for
-	asked     time.Duration // when
-	history   []string      // which hostnames were closed
+	last      string        // the last requested configuration
+	asked     time.Duration // when it was requested
+	history   []string      // sets of closed hostnames
 	longest   map[string]time.Duration
 	since     map[string]time.Duration
 	followed  time.Duration
 	events    []string
 }
 
-// delay is how long the controller takes for a change.
+// delay is how long the controller takes to apply a change.
 const delay = 20 * time.Second
 
 var midnight = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// hostsOf makes hostnames: "a1" is one of namespace a.
+// hostsOf returns hostnames: "a1" belongs to namespace a.
 func hostsOf(claims ...string) []host {
 	var all []host
 	for _, c := range claims {
@@ -62,7 +62,7 @@ func (p *play) digest(claim string) string {
 	return p.hosts[slices.IndexFunc(p.hosts, func(h host) bool { return h.claim == claim })].digest
 }
 
-// pass makes one pass, and returns when the next is.
+// pass makes one pass, and returns the time until the next.
 func (p *play) pass(t *testing.T) time.Duration {
 	t.Helper()
 	if p.act != nil {
@@ -96,14 +96,14 @@ func (p *play) pass(t *testing.T) time.Duration {
 	if next != 0 && next < time.Second {
 		t.Fatalf("it looks again after %s", next)
 	}
-	next = min(cmp.Or(next, hour), 30*time.Second) // others ask for passes too
+	next = min(cmp.Or(next, hour), 30*time.Second) // other events cause passes too
 	if seen == follows {
 		p.followed += next
 	}
 	return next
 }
 
-// sight returns what the pass sees of a load balancer with these open.
+// sight returns what the pass observes of a load balancer with these hostnames open.
 func (p *play) sight(open map[string]string) sight {
 	if asked := fmt.Sprint(open); asked != p.last {
 		p.last, p.asked = asked, p.at
@@ -119,7 +119,7 @@ func (p *play) sight(open map[string]string) sight {
 	return follows
 }
 
-// note keeps who was closed, and for how long.
+// note records which hostnames were closed, and for how long.
 func (p *play) note(closed []string) {
 	now := strings.Join(closed, "+")
 	if now == "" {
@@ -147,10 +147,10 @@ func (p *play) run(t *testing.T) {
 	}
 }
 
-// share returns how much of the time the load balancer followed.
+// share returns the part of the time for which the load balancer followed.
 func (p *play) share() float64 { return float64(p.followed) / float64(p.lasts) }
 
-// badDigests stops the load balancer while one of these hostnames is open with a digest that begins so.
+// badDigests blocks the load balancer while a hostname is open whose digest begins with "bad".
 func badDigests(_ *play, open map[string]string) bool {
 	for _, d := range open {
 		if strings.HasPrefix(d, "bad") {
@@ -160,14 +160,14 @@ func badDigests(_ *play, open map[string]string) bool {
 	return false
 }
 
-// outage stops the load balancer from one time to another, whatever is open.
+// outage blocks the load balancer from one time to another, whatever is open.
 func outage(from, to time.Duration, beside func(*play, map[string]string) bool) func(*play, map[string]string) bool {
 	return func(p *play, open map[string]string) bool {
 		return p.at >= from && p.at < to || beside != nil && beside(p, open)
 	}
 }
 
-// once returns an act at one time.
+// once returns an act that runs at one time.
 func once(at time.Duration, do func(*play)) func(*play) {
 	done := false
 	return func(p *play) {

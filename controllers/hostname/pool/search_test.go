@@ -12,16 +12,16 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// scene is a play and what comes of it.
+// scene is a play and its expected result.
 type scene struct {
 	play
-	history string                   // of what is closed, with - for nobody; empty: not looked at
-	share   float64                  // of the time in which the load balancer follows, at least
-	longest map[string]time.Duration // for which a hostname is closed at most; those that are left out never are
+	history string                   // of closed hostnames, with - for none; empty: not checked
+	share   float64                  // of the time for which the load balancer follows, at least
+	longest map[string]time.Duration // maximum time for which a hostname is closed; others never are
 	events  string                   // the hostnames that were found innocent
 }
 
-// eitherIsBad stops the load balancer while one of two hostnames is open: they have a route in common.
+// eitherIsBad blocks the load balancer while one of two hostnames is open: they share a route.
 func eitherIsBad(_ *play, open map[string]string) bool {
 	return strings.HasPrefix(open["a1"], "bad") || strings.HasPrefix(open["a2"], "bad")
 }
@@ -171,7 +171,8 @@ func TestTheSearch(t *testing.T) {
 	}
 }
 
-// What an earlier version left in the status goes on: its suspect is on trial, and whom it blamed is open after a time.
+// The status of an earlier version is continued: its suspect is on trial, and the hostnames it blamed are opened after
+// a time.
 func TestAnEarlierVersionIsUnderstood(t *testing.T) {
 	routes := func(claim string) v1alpha1.HostnameRoutes {
 		return v1alpha1.HostnameRoutes{Claim: claim, Digest: "good"}
@@ -192,7 +193,7 @@ func TestAnEarlierVersionIsUnderstood(t *testing.T) {
 	}
 }
 
-// Namespaces come and go: those that were blamed are remembered for a day, and no more than so many.
+// Namespaces come and go: blamed ones are remembered for a day, up to a limit.
 func TestThereIsAnEndToNamespacesThatAreRemembered(t *testing.T) {
 	f := &v1alpha1.PoolFollowing{}
 	for i := range 100 {

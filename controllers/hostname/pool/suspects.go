@@ -10,19 +10,20 @@ import (
 )
 
 const (
-	soon    = time.Second // a suspect is closed, or opened, by the next pass
+	soon    = time.Second // the next pass closes or opens a suspect
 	minLook = time.Second
-	// memory is how long a namespace that was blamed is remembered.
+	// memory is how long a blamed namespace is remembered.
 	memory = 24 * time.Hour
-	// mostRecords are two for each place on a load balancer: hostnames come and go.
+	// mostRecords is two for each place on a load balancer, because hostnames come and go.
 	mostRecords = 2 * v1alpha1.PoolHostnames
 )
 
 var (
-	// terms are how long a hostname stays closed when its namespace is to blame for the first time, the second, and
-	// from then on. Whose routes have changed is closed for one term less: at once after the first time.
+	// terms are how long a hostname stays closed when its namespace is to blame for the first time, the second time,
+	// and from then on; the index is the count. If its routes have changed it is closed for one term less: for no time
+	// at all after the first time.
 	terms = []time.Duration{0, 10 * time.Minute, time.Hour, 8 * time.Hour}
-	// pauses are how long a load balancer stands still before all suspects are tried again: at first, after one search
+	// pauses are how long a load balancer stays stuck before all suspects are tried again: at first, after one search
 	// that did not help, and from then on.
 	pauses = []time.Duration{10 * time.Minute, 10 * time.Minute, time.Hour}
 )
@@ -31,7 +32,7 @@ func isOf(claim string) func(v1alpha1.HostnameRoutes) bool {
 	return func(r v1alpha1.HostnameRoutes) bool { return r.Claim == claim }
 }
 
-// host returns the hostname of a claim, nil if there is none any more.
+// host returns the hostname of a claim, nil if it does not exist any more.
 func (s *search) host(claim string) *host {
 	i := slices.IndexFunc(s.hosts, func(h host) bool { return h.claim == claim })
 	if i < 0 {
@@ -42,9 +43,9 @@ func (s *search) host(claim string) *host {
 
 func (s *search) changed(r v1alpha1.HostnameRoutes) bool { return s.host(r.Claim).digest != r.Digest }
 
-// nextSuspects returns what is to be closed next: the hostnames of as many namespaces as have suspects, those that
-// changed last, with the last change at the end. All hostnames of a namespace are closed together, because they may
-// have routes in common.
+// nextSuspects returns what to close next: hostnames of as many namespaces as are suspects already, those that changed
+// last, with the latest change at the end. All hostnames of a namespace are closed together, because they may share
+// routes.
 func (s *search) nextSuspects() []v1alpha1.HostnameRoutes {
 	var next []v1alpha1.HostnameRoutes
 	had, taken := map[string]bool{}, map[string]bool{}
@@ -61,14 +62,14 @@ func (s *search) nextSuspects() []v1alpha1.HostnameRoutes {
 	return next
 }
 
-// isSuspicious reports whether these routes are none with which the load balancer followed, and were not tried yet. A
-// hostname without routes stops nothing.
+// isSuspicious reports whether the load balancer has not followed with these routes, and they were not tried yet. A
+// hostname without routes cannot block it.
 func (s *search) isSuspicious(r v1alpha1.HostnameRoutes) bool {
 	return r.Digest != "" && !s.host(r.Claim).closed && !s.closes(r.Claim) && !slices.Contains(s.Followed, r) && !slices.Contains(s.Cleared, r)
 }
 
-// blame closes the hostname for a time, and with it what was closed together of its namespace: one trial for each would
-// stop the load balancer as often. It is guilty if the load balancer stopped when it was opened.
+// blame closes the hostname for a time, together with the other suspects of its namespace: trying each one would block
+// the load balancer as many times. guilty means that the load balancer stopped when the hostname was opened.
 func (s *search) blame(r v1alpha1.HostnameRoutes, guilty bool) {
 	of := s.host(r.Claim).namespace
 	ofSame := func(other v1alpha1.HostnameRoutes) bool { return s.host(other.Claim).namespace == of }
@@ -83,8 +84,8 @@ func (s *search) blame(r v1alpha1.HostnameRoutes, guilty bool) {
 	record.Times, record.Last, record.Guilty = record.Times+1, metav1.NewTime(s.now), guilty
 }
 
-// acquit notes that the load balancer follows with the hostname open. If all that were blamed are open again with the
-// routes for which they were, it was another's trouble that ended when they were closed, and does not count.
+// acquit records that the load balancer follows with the hostname open. If all blamed hostnames of the namespace are
+// open again with unchanged routes, the cause was somebody else, and the blame does not count.
 func (s *search) acquit(r v1alpha1.HostnameRoutes) {
 	of := s.host(r.Claim).namespace
 	i := slices.IndexFunc(s.Namespaces, func(n v1alpha1.BlamedNamespace) bool { return n.Namespace == of })
@@ -97,12 +98,12 @@ func (s *search) acquit(r v1alpha1.HostnameRoutes) {
 		waits := slices.ContainsFunc(s.Blamed, func(b v1alpha1.HostnameRoutes) bool { return s.host(b.Claim).namespace == of })
 		if i >= 0 && !waits && !s.Namespaces[i].Guilty {
 			s.Namespaces[i].Times--
-			s.Namespaces[i].Guilty = true // no more than once
+			s.Namespaces[i].Guilty = true // at most once
 		}
 	}
 }
 
-// opens returns when a hostname that is blamed is opened again.
+// opens returns when a blamed hostname is opened again.
 func (s *search) opens(r v1alpha1.HostnameRoutes) time.Time {
 	record := s.record(s.host(r.Claim).namespace)
 	term := record.Times
@@ -114,7 +115,7 @@ func (s *search) opens(r v1alpha1.HostnameRoutes) time.Time {
 
 func (s *search) isDue(r v1alpha1.HostnameRoutes) bool { return !s.opens(r).After(s.now) }
 
-// record returns what is remembered of a namespace.
+// record returns the record of a namespace, and creates it if needed.
 func (s *search) record(namespace string) *v1alpha1.BlamedNamespace {
 	i := slices.IndexFunc(s.Namespaces, func(n v1alpha1.BlamedNamespace) bool { return n.Namespace == namespace })
 	if i < 0 {
@@ -123,8 +124,8 @@ func (s *search) record(namespace string) *v1alpha1.BlamedNamespace {
 	return &s.Namespaces[i]
 }
 
-// keepRecords makes one for each namespace with a hostname that an earlier version blamed, puts those of a clock that
-// was ahead right, and forgets those that are old. Of too many the oldest go.
+// keepRecords creates a record for each namespace with a hostname that an earlier version blamed, corrects times in the
+// future, and drops old records. Above the limit it drops the oldest.
 func (s *search) keepRecords() {
 	blamed := map[string]bool{}
 	for _, r := range s.Blamed {

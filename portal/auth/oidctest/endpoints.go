@@ -71,7 +71,7 @@ func (p *Provider) grant(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// spend takes a refresh token: one use, as strict providers have it.
+// spend consumes a refresh token: each is valid once, as with strict providers.
 func (p *Provider) spend(token string) (grant, bool) {
 	if signIn, again := p.used[token]; again && p.DetectReuse {
 		p.reuses++
@@ -83,7 +83,7 @@ func (p *Provider) spend(token string) (grant, bool) {
 	return g, ok
 }
 
-// Reuses returns how many times a refresh token came that had come before.
+// Reuses returns how many times a consumed refresh token was sent again.
 func (p *Provider) Reuses() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,10 +107,10 @@ func (p *Provider) issue(w http.ResponseWriter, g grant) {
 	reply(w, http.StatusOK, answer)
 }
 
-// UserInfoPath is where the userinfo endpoint is.
+// UserInfoPath is the path of the userinfo endpoint.
 const UserInfoPath = "/me"
 
-// userInfo tells the access token's user.
+// userInfo returns the claims of the access token's user.
 func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	p.mu.Lock()
@@ -129,7 +129,7 @@ func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wanted returns what a browser's address asks for, or what was pushed for it.
+// wanted returns the parameters of an authorization request, from the URL or from the pushed request.
 func (p *Provider) wanted(q url.Values) url.Values {
 	p.t.Helper()
 	p.mu.Lock()
@@ -147,14 +147,14 @@ func (p *Provider) wanted(q url.Values) url.Values {
 	return q
 }
 
-// Pushed returns what was pushed under this name.
+// Pushed returns the pushed parameters with this request URI.
 func (p *Provider) Pushed(uri string) url.Values {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pushed[uri]
 }
 
-// push takes a pushed authorization request.
+// push handles a pushed authorization request.
 func (p *Provider) push(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package oidctest is an OpenID Connect provider for tests: it signs real tokens, and says what a test tells it to.
+// Package oidctest is an OpenID Connect provider for tests: it signs real tokens with the claims that a test sets.
 package oidctest
 
 import (
@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// Claims of an ID token.
+// Claims are the claims of an ID token.
 type Claims map[string]any
 
-// T is what a provider needs of a test, or of what plays one.
+// T is the part of testing.TB that a provider needs.
 type T interface {
 	Helper()
 	Cleanup(f func())
@@ -30,31 +30,32 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Provider is one issuer. Its exported fields may be set before the server is used.
+// Provider is one issuer. Its exported fields can be set before the server is used.
 type Provider struct {
 	URL string
-	Now func() time.Time // of the tokens; the real time if nil
-	// Refreshed are the claims of an ID token after a refresh; nil repeats those of the sign-in.
+	Now func() time.Time // the time in tokens; nil is the real time
+	// Refreshed returns the claims of an ID token after a refresh; nil repeats those of the sign-in.
 	Refreshed func() (Claims, int)
-	// WithoutRefresh gives no refresh tokens.
+	// WithoutRefresh issues no refresh tokens.
 	WithoutRefresh bool
-	// RefreshToken is what refresh tokens begin with.
+	// RefreshToken is the prefix of refresh tokens.
 	RefreshToken string
-	// Settings change what the provider says of itself; nil takes a setting away.
+	// Settings override the provider's metadata; nil removes a setting.
 	Settings map[string]any
-	// Refusal is what is answered to a grant of this type at the token endpoint in place of tokens; status 0 is none.
+	// Refusal returns the token endpoint's response to a grant of this type instead of tokens; status 0 is none.
 	Refusal func(grantType string) (status int, answer map[string]any)
-	// Revocation is the status with which /revoke answers; 0 is 200.
+	// Revocation is the status of responses of /revoke; 0 is 200.
 	Revocation int
-	// UserInfo answers at the userinfo endpoint, which there is if it is not nil: claims beside sub, or a status.
+	// UserInfo returns the response of the userinfo endpoint, which exists if UserInfo is not nil: claims other than
+	// sub, or a status.
 	UserInfo func() (Claims, int)
-	// Push takes pushed authorization requests, and RequirePush takes no others.
+	// Push accepts pushed authorization requests; RequirePush accepts no others.
 	Push, RequirePush bool
-	// DetectReuse makes a refresh token that comes a second time end all tokens of its sign-in.
+	// DetectReuse revokes all tokens of a sign-in when one of its refresh tokens is sent again.
 	DetectReuse bool
-	// Before is called before a request to the token endpoint is looked at; nil is nothing.
+	// Before, if not nil, is called before each request to the token endpoint is handled.
 	Before func(grantType string)
-	// Failing is true while the settings and keys are answered with an error; nil is never.
+	// Failing reports whether requests for the settings and keys fail; nil is never.
 	Failing func() bool
 
 	t       T
@@ -68,7 +69,7 @@ type Provider struct {
 	fetches   map[string]int
 	asked     []string
 	revoked   []string
-	used      map[string]string // refresh tokens that came, and their sign-ins
+	used      map[string]string // consumed refresh tokens, and their sign-ins
 	reuses    int
 	pushed    map[string]url.Values
 	access    map[string]any // access tokens, and their subjects
@@ -80,7 +81,7 @@ type grant struct {
 	signIn    string
 }
 
-// New starts a provider that ends with the test.
+// New starts a provider that stops at the end of the test.
 func New(tb T) *Provider {
 	tb.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -115,7 +116,7 @@ func (p *Provider) now() time.Time {
 	return time.Now() //nolint:forbidigo // tests without a clock of their own want the real time
 }
 
-// KeysPath is where the keys are.
+// KeysPath is the path of the keys.
 const KeysPath = "/keys"
 
 // Fetches returns how many times a path was requested.
@@ -125,7 +126,7 @@ func (p *Provider) Fetches(path string) int {
 	return p.fetches[path]
 }
 
-// counted counts requests, and fails them when it is to.
+// counted counts requests, and fails them while Failing returns true.
 func (p *Provider) counted(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
@@ -165,7 +166,7 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 	}}})
 }
 
-// NewKey makes the provider sign with a new key from now on, and publish that only.
+// NewKey makes the provider sign with a new key from now on, and publish only that one.
 func (p *Provider) NewKey() {
 	p.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -178,8 +179,8 @@ func (p *Provider) NewKey() {
 	p.kid++
 }
 
-// Code signs in a user with these claims and returns what the provider would send back; authURL is where the portal
-// sent the browser. The nonce is that of authURL unless the claims have one.
+// Code signs in a user with these claims and returns the code and the state of the provider's redirect; authURL is
+// where the portal sent the browser. The nonce is that of authURL unless the claims have one.
 func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
 	p.t.Helper()
 	u, err := url.Parse(authURL)
@@ -221,7 +222,7 @@ func (p *Provider) Revoked() []string {
 	return slices.Clone(p.revoked)
 }
 
-// Subject is who the user is if the claims do not say.
+// Subject is the sub of tokens whose claims have none.
 const Subject = "subject-1"
 
 // Token signs an ID token. Claims override iss, sub, iat and exp (an hour).
@@ -232,7 +233,7 @@ func (p *Provider) Token(claims Claims) string {
 	return p.sign(claims)
 }
 
-// sign must be called with the lock.
+// sign signs a token. The caller must hold the lock.
 func (p *Provider) sign(claims Claims) string {
 	p.t.Helper()
 	now := p.now()

@@ -71,15 +71,15 @@ func (p *Pages) claimOf(obj *unstructured.Unstructured, gateways map[string]stri
 	return c
 }
 
-// orphaned tells a claim whose holder is gone.
+// orphaned reports whether the holder of a claim no longer exists.
 func orphaned(f status.Facts) bool {
 	return f.Condition(v1alpha1.ConditionReady).Reason == "HolderGone"
 }
 
-// orphanedWord is what a claim is called that nobody holds any more.
+// orphanedWord is the status text of an orphaned claim.
 const orphanedWord = "Orphaned"
 
-// claimLook tells whether the holder is still there.
+// claimLook returns the look of a claim, by whether its holder exists.
 func claimLook(f status.Facts) views.Look {
 	ready := f.Condition(v1alpha1.ConditionReady)
 	switch {

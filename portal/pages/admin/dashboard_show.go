@@ -67,7 +67,7 @@ func (p *Pages) dashboardLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// concerns tells changes that the tab shows.
+// concerns returns a function that reports whether a change affects the tab.
 func (p *Pages) concerns(o tabRequest) func(cluster.Change) bool {
 	if o.tab == views.AdminOverview || o.tab == views.AdminTeams {
 		return func(c cluster.Change) bool { return !c.Events && !c.Pods }
@@ -88,7 +88,7 @@ func (p *Pages) concerns(o tabRequest) func(cluster.Change) bool {
 	return func(c cluster.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] }
 }
 
-// viewOf returns all that the tab says. Every look at it is refused to those who are no admins.
+// viewOf returns the tab's content. A caller who is no admin gets a *ForbiddenError.
 func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 	view := views.Admin{Frame: o.frame, Tab: o.tab, AdminQuery: o.AdminQuery}
 	if err := p.RequireAdmin(ctx, o.id); err != nil {
@@ -103,7 +103,7 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 		view.SignInAway = views.Moment{At: since, Now: p.Now()}.Age()
 	}
 	for _, f := range features.Items {
-		if !f.On && f.Name == operatorapi.FeatureHostnames { // others are off by an admin's choice
+		if !f.On && f.Name == operatorapi.FeatureHostnames { // an admin has switched the others off
 			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: humanize.Sentence(f.Why)})
 		}
 	}

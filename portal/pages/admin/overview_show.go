@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// maxTeams is how many teams the table of health shows: those with the most trouble. The page of all teams has the
+	// maxTeams is the number of teams in the health table: those with the most problems. The page of all teams has the
 	// rest.
 	maxTeams = 12
-	// maxTroubles is how many objects the lists of troubles show.
+	// maxTroubles is the number of objects in the lists of troubles.
 	maxTroubles = 8
 )
 
-// addOverview adds all that the overview says.
+// addOverview adds the content of the overview.
 func (p *Pages) addOverview(ctx context.Context, o tabRequest, view *views.Overview) error {
 	for _, add := range []func(context.Context, tabRequest, *views.Overview) error{
 		p.addHealth, p.addProviders, p.addShared, p.addQuotas,
@@ -70,7 +70,7 @@ func (p *Pages) addHealth(ctx context.Context, o tabRequest, view *views.Overvie
 	return p.addWork(ctx, o, all, view)
 }
 
-// addHiddenCells marks the numbers that the caller may not know.
+// addHiddenCells marks the numbers that the caller has no right to see.
 func (p *Pages) addHiddenCells(ctx context.Context, o tabRequest, view *views.Overview) error {
 	var names []string
 	for _, t := range view.Teams {
@@ -108,7 +108,7 @@ func (p *Pages) addTroubles(ctx context.Context, o tabRequest, all overview.Over
 	return nil
 }
 
-// waysTo returns the lists that have all of the troubles: that of all teams, and that of the platform.
+// waysTo returns links to the lists with all of the troubles: that of all teams, and that of the platform.
 func waysTo(all []overview.Trouble, status string) []views.Choice {
 	q, teams := views.Query{Phase: status}, 0
 	for _, t := range all {
@@ -126,8 +126,8 @@ func waysTo(all []overview.Trouble, status string) []views.Choice {
 	return ways
 }
 
-// healthOf returns a row for each namespace with objects of the kinds: first those with the most that need somebody,
-// then those with the most under way.
+// healthOf returns a row for each namespace with objects of the kinds: first those with the most objects that need
+// attention, then those with the most in progress.
 func healthOf(all overview.Overview, kinds catalog.Catalog) []views.TeamHealth {
 	sums := map[string]overview.Counts{}
 	cells := map[overview.Place]overview.Counts{}
@@ -162,7 +162,7 @@ func cellOf(k catalog.Kind, n overview.Counts) views.HealthCell {
 	return views.HealthCell{Kind: k.Plural, Label: k.Title, Counts: page.CountsOver(n)}
 }
 
-// troubleOf returns a row of a list; the lists may name the same object.
+// troubleOf returns a row of a list; several lists can contain the same object.
 func (p *Pages) troubleOf(list string, t overview.Trouble) views.Trouble {
 	k, _ := p.cluster.Kinds().ByPlural(t.Kind)
 	s := p.SpaceNamed(cmp.Or(t.Namespace, page.PlatformTeam))
@@ -174,7 +174,7 @@ func (p *Pages) troubleOf(list string, t overview.Trouble) views.Trouble {
 	}
 }
 
-// finalizers tells what the deletion of an object waits for; none if it is gone by now, or may not be looked at.
+// finalizers returns the finalizers of an object being deleted; none if it is gone, or the caller cannot get it.
 func (p *Pages) finalizers(ctx context.Context, o tabRequest, t overview.Trouble) ([]string, error) {
 	k, ok := p.cluster.Kinds().ByPlural(t.Kind)
 	if !ok {
@@ -190,7 +190,7 @@ func (p *Pages) finalizers(ctx context.Context, o tabRequest, t overview.Trouble
 	return obj.GetFinalizers(), nil
 }
 
-// addTimes adds what everybody may know: aggregates over the whole cluster.
+// addTimes adds aggregates over the whole cluster, which need no right.
 func (p *Pages) addTimes(view *views.Overview) {
 	for _, k := range p.cluster.Kinds().Requestable() {
 		t := p.cluster.TimesToReady(k)

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// maxUsers is how many teams the card of a provider names.
+	// maxUsers is the number of teams on a provider's card.
 	maxUsers = 4
-	// maxQuotas is how many quotas the overview shows: the fullest.
+	// maxQuotas is the number of quotas in the overview: the fullest.
 	maxQuotas = 8
 )
 
@@ -52,13 +52,13 @@ func (p *Pages) addProviders(ctx context.Context, o tabRequest, view *views.Over
 	return nil
 }
 
-// usage counts what uses a provider: the resources by team, and the load balancers of the pool.
+// usage counts the users of a provider: resources by team, and load balancers of the pool.
 type usage struct {
 	teams map[string]int
 	pool  int
 }
 
-// providerUse counts what the caller can list of all that uses a provider, by provider.
+// providerUse returns the usage by provider, of resources that the caller can list.
 func (p *Pages) providerUse(ctx context.Context, o tabRequest) (map[string]*usage, error) {
 	use := map[string]*usage{}
 	for _, k := range p.cluster.Kinds() {
@@ -85,7 +85,7 @@ func (p *Pages) providerUse(ctx context.Context, o tabRequest) (map[string]*usag
 	return use, nil
 }
 
-// addUsers names the teams that use a provider the most, and how many resources there are in all.
+// addUsers adds the teams with the most resources of a provider, and the total number of resources.
 func addUsers(row *views.ProviderUse, provider string, use *usage) {
 	if use == nil {
 		return
@@ -154,7 +154,7 @@ func (p *Pages) addQuotas(ctx context.Context, o tabRequest, view *views.Overvie
 	return page.Hiding(&view.Quotas.Hidden, err)
 }
 
-// fullestQuotas returns those of all teams.
+// fullestQuotas returns the quotas of all teams, fullest first.
 func (p *Pages) fullestQuotas(ctx context.Context, o tabRequest) ([]views.QuotaUse, error) {
 	all, err := p.cluster.Quotas(ctx, o.id, "")
 	uses := p.QuotaUses(all)
@@ -162,7 +162,7 @@ func (p *Pages) fullestQuotas(ctx context.Context, o tabRequest) ([]views.QuotaU
 	return uses, err
 }
 
-// addAllQuotas adds a page of them.
+// addAllQuotas adds a page of all quotas.
 func (p *Pages) addAllQuotas(ctx context.Context, o tabRequest, view *views.Admin) error {
 	uses, err := p.fullestQuotas(ctx, o)
 	view.Total = len(uses)

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addWork adds what the operator's controllers do, and how many of their resources need somebody.
+// addWork adds the state of the operator's controllers, and how many of their resources need attention.
 func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview, view *views.Overview) error {
 	work, err := p.cluster.Controllers(ctx, o.id)
 	if err != nil {
@@ -33,8 +33,8 @@ func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview
 	return p.addServices(ctx, o, work, &view.Work)
 }
 
-// ofController returns all of a controller's resources, and those of them that need somebody with how many they are;
-// nothing of what has no list, or may not be listed everywhere.
+// ofController returns links to all of a controller's resources, and to those that need attention with their number;
+// empty if there is no list, or the caller cannot list them everywhere.
 func (p *Pages) ofController(controller string, all overview.Overview) (every, failing views.Choice) {
 	i := slices.IndexFunc(p.cluster.Kinds(), func(k catalog.Kind) bool { return strings.EqualFold(k.Name, controller) })
 	if i < 0 || slices.Contains(all.Narrow, p.cluster.Kinds()[i].Plural) {
@@ -63,7 +63,7 @@ func (p *Pages) ofController(controller string, all overview.Overview) (every, f
 	return views.Choice{Value: way(""), Label: controller}, views.Choice{Value: way(phase.NeedsYou), Label: strconv.Itoa(n)}
 }
 
-// addServices adds what AWS was asked: lately, as this portal has seen it, and since the leader started.
+// addServices adds the AWS calls: recent ones, as recorded by this portal, and those since the leader started.
 func (p *Pages) addServices(ctx context.Context, o tabRequest, work operator.Work, view *views.Work) error {
 	spans, err := p.cluster.CallHistory(ctx, o.id)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Pages) addServices(ctx context.Context, o tabRequest, work operator.Wor
 	}
 	for _, span := range spans {
 		for name := range span.Services {
-			names[name] = true // it was asked by an earlier leader, or the operator is away
+			names[name] = true // an earlier leader called it, or the operator does not answer
 		}
 	}
 	view.Known, view.Steps = work.Known, operator.Samples
@@ -87,7 +87,7 @@ func (p *Pages) addServices(ctx context.Context, o tabRequest, work operator.Wor
 	return nil
 }
 
-// serviceOf sums up what one service was asked.
+// serviceOf sums up the calls of one service.
 func (p *Pages) serviceOf(name string, spans []operator.Span) views.Service {
 	s := views.Service{Name: name, Href: views.AdminHref(views.AdminCalls, views.AdminQuery{Service: name})}
 	var steps []*int64

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addOwners adds the Teams: those that need somebody first.
+// addOwners adds the Teams: those that need attention first.
 func (p *Pages) addOwners(ctx context.Context, o tabRequest, view *views.Admin) error {
 	all, hidden, err := p.overseen(ctx, o.id, page.TeamKind)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Pages) addOwners(ctx context.Context, o tabRequest, view *views.Admin) 
 	return nil
 }
 
-// ownerWords returns what a search looks in.
+// ownerWords returns the text that a search matches.
 func ownerWords(row views.OwnerRow, obj *unstructured.Unstructured) string {
 	words := []string{row.Name, row.Owner.Title}
 	for _, n := range row.Namespaces {

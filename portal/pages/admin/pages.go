@@ -1,4 +1,4 @@
-// Package admin serves the pages about the platform as a whole, for those who look after it.
+// Package admin serves the pages about the platform as a whole, for platform admins.
 package admin
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// Cluster is what these pages need of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that these pages need; see there for the contracts.
 type Cluster interface {
 	Platform
 	Kinds() catalog.Catalog
@@ -26,7 +26,7 @@ type Cluster interface {
 	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
 }
 
-// Platform reads how the platform is, and ends the sessions of its users, for a caller, after checking access.
+// Platform reads the platform's state, and ends the sessions of its users, for a caller, after checking access.
 type Platform interface {
 	Features(ctx context.Context, id auth.Identity) (operator.Features, error)
 	Controllers(ctx context.Context, id auth.Identity) (operator.Work, error)

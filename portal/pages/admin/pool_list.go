@@ -30,7 +30,7 @@ func (p *Pages) addPool(ctx context.Context, o tabRequest, view *views.Admin) er
 	return err
 }
 
-// hostnameUse is what the hostnames of a Gateway are called where it is told how full it is.
+// hostnameUse is the label of a Gateway's number of hostnames, where its capacity is shown.
 const hostnameUse = "Hostnames"
 
 func (p *Pages) gatewayOf(obj *unstructured.Unstructured, g *v1alpha1.PoolGateway) views.Gateway {

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addRights adds what Pods may do in AWS, as the operator has noted it: the portal asks AWS for nothing.
+// addRights adds the AWS rights of Pods from the operator's status: the portal sends no requests to AWS.
 func (p *Pages) addRights(ctx context.Context, o tabRequest, view *views.Admin) error {
 	if err := p.addRightsAccounts(ctx, o, view); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (p *Pages) addRights(ctx context.Context, o tabRequest, view *views.Admin) 
 	return nil
 }
 
-// rank puts first what may go.
+// rank sorts removable rights first.
 func rank(r views.Right) int {
 	if r.Unused {
 		return 0
@@ -54,7 +54,7 @@ func rank(r views.Right) int {
 	return 1
 }
 
-// rightWords returns what a search looks in.
+// rightWords returns the text that a search matches.
 func rightWords(r views.Right) string {
 	words := []string{r.Team, r.ServiceAccount, r.Resource.Name, r.Role}
 	for _, u := range r.Uses {
@@ -63,7 +63,7 @@ func rightWords(r views.Right) string {
 	return strings.Join(words, " ")
 }
 
-// unusedAfter is for how long nobody has used rights that may go.
+// unusedAfter is how long rights must be unused to count as removable.
 const unusedAfter = 90 * 24 * time.Hour
 
 func (p *Pages) rightOf(obj *unstructured.Unstructured, b *v1alpha1.AccessBinding) views.Right {
@@ -88,7 +88,7 @@ func (p *Pages) rightOf(obj *unstructured.Unstructured, b *v1alpha1.AccessBindin
 	return r
 }
 
-// addRightsAccounts adds the AWS accounts, and how much room they have.
+// addRightsAccounts adds the AWS accounts, and their remaining capacity.
 func (p *Pages) addRightsAccounts(ctx context.Context, o tabRequest, view *views.Admin) error {
 	all, hidden, err := p.overseen(ctx, o.id, page.ProviderKind)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *Pages) rightsAccountOf(obj *unstructured.Unstructured, a *v1alpha1.AWSP
 	return out
 }
 
-// rightsLook says whether what rights of Pods take is there.
+// rightsLook returns whether the prerequisites for rights of Pods are set up in the account.
 func rightsLook(a *v1alpha1.AWSProvider) views.Look {
 	if !a.Spec.WorkloadIdentity.GivesRights() {
 		return views.Look{Word: "None", Icon: "info", Tone: "idle"}

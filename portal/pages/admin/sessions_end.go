@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// sessionsAsk asks whose sessions are to be ended and, once somebody is named, whether they are to be.
+// sessionsAsk shows the form for a user's name and, once it is entered, the confirmation.
 func (p *Pages) sessionsAsk(w http.ResponseWriter, r *http.Request) error {
 	user := r.URL.Query().Get("user")
 	if user != "" {
@@ -42,7 +42,7 @@ func (p *Pages) sessionsEnd(w http.ResponseWriter, r *http.Request) error {
 	return p.sessions(w, r, r.PostForm.Get("user"), false)
 }
 
-// sessions ends the sessions of a user, or with dryRun asks before that.
+// sessions ends the sessions of a user, or with dryRun shows the confirmation.
 func (p *Pages) sessions(w http.ResponseWriter, r *http.Request, user string, dryRun bool) error {
 	id, err := page.Caller(r)
 	if err != nil {

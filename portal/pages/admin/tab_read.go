@@ -37,7 +37,7 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 	return o, err
 }
 
-// overseen reads all objects of a kind that the caller can list. hidden says that the caller cannot list them all.
+// overseen returns all objects of a kind that the caller can list. hidden reports that the caller cannot list all.
 func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (all []*unstructured.Unstructured, hidden bool, err error) {
 	k, ok := p.cluster.Kinds().ByName(name)
 	if !ok {
@@ -54,10 +54,10 @@ func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (al
 	return all, !may, err
 }
 
-// batchLimit is how many claims, or quotas, are shown at a time.
+// batchLimit is the number of claims, or quotas, on a page.
 const batchLimit = 50
 
-// batchOf returns those of all that are in the batch asked for.
+// batchOf returns the requested page of all.
 func batchOf[T any](view *views.Admin, all []T) []T {
 	view.Matches = len(all)
 	shown := listing.BatchOf(len(all), batchLimit, view.Batch)

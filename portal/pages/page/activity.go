@@ -13,20 +13,20 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// RecentActivity is how much of what was done lately the page of a team shows.
+// RecentActivity is the number of activities on a team's page.
 const RecentActivity = 10
 
-// Activity returns what was done lately, as far as the caller can see it; see cluster.Cluster.
+// Activity returns the recent activity that the caller can see; see cluster.Cluster.
 func (b *Base) Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error) {
 	return b.cluster.Activity(ctx, id, namespace)
 }
 
-// ActivityOf returns the first of what was done, newest first, as pages tell it.
+// ActivityOf returns the view of the first activities, newest first.
 func (b *Base) ActivityOf(events []*corev1.Event) views.Activity {
 	return views.Activity{Rows: b.ActivityRows(events, events[:min(RecentActivity, len(events))]), More: len(events) > RecentActivity}
 }
 
-// ActivityRows returns what pages tell of some events of all. What was deleted has no page any more.
+// ActivityRows returns the rows of some of all events. A deleted object has no link.
 func (b *Base) ActivityRows(all, some []*corev1.Event) []views.ActivityRow {
 	gone := map[types.UID]bool{}
 	for _, e := range all {
@@ -52,7 +52,7 @@ func (b *Base) ActivityRows(all, some []*corev1.Event) []views.ActivityRow {
 	return rows
 }
 
-// ActivityIcon returns the icon of what was done.
+// ActivityIcon returns the icon of an activity.
 func ActivityIcon(reason string) string {
 	switch reason {
 	case activity.Created:

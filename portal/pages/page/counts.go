@@ -11,10 +11,10 @@ import (
 // StuckAfter is when a deletion counts as stuck. Databases take longer, which their sentence says.
 const StuckAfter = 5 * time.Minute
 
-// Stuck reports whether a deletion was asked for too long ago.
+// Stuck reports whether a deletion that was requested at since is stuck.
 func Stuck(since, now time.Time) bool { return now.Sub(since) >= StuckAfter }
 
-// CountsIn returns the number of all, and those of each phase.
+// CountsIn returns the total, and the count of each phase.
 func CountsIn(n overview.Counts) []views.Count {
 	counts := []views.Count{{N: n.Total()}}
 	for _, is := range []phase.Phase{phase.NeedsYou, phase.InProgress, phase.Ready, phase.Paused, phase.Deleting} {
@@ -23,7 +23,7 @@ func CountsIn(n overview.Counts) []views.Count {
 	return counts
 }
 
-// CountsOver returns the counts of phases that there are any of, worst first.
+// CountsOver returns the counts of phases other than zero, worst first.
 func CountsOver(n overview.Counts) []views.Count {
 	var counts []views.Count
 	for _, is := range phase.All() {

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// Errors of requests, each with a page of its own.
+// Errors of requests, each with its own error page.
 var (
 	errNobody = errors.New("the request has no identity")
 	ErrNoPage = errors.New("there is no such page")
@@ -18,7 +18,7 @@ var (
 	ErrLarge  = errors.New("the form is too large")
 )
 
-// NoLogError says why a container has no log. Its text is for the user.
+// NoLogError is why a container has no log. Its text is for the user.
 type NoLogError struct{ Words string }
 
 func (e *NoLogError) Error() string { return e.Words }
@@ -34,12 +34,12 @@ func AdmissionWords(err error) string {
 	return catalog.QuotaWords(words)
 }
 
-// Unseen reports whether an error says that the caller may not see it: the rest of the page is there all the same.
+// Unseen reports whether err is a missing right: the rest of the page is shown without that part.
 func Unseen(err error) bool {
 	return cluster.IsForbidden(err)
 }
 
-// Hiding returns err, unless that says that the caller may not see it: then hidden is set.
+// Hiding returns err, unless it is a missing right: then it sets hidden and returns nil.
 func Hiding(hidden *bool, err error) error {
 	if Unseen(err) {
 		*hidden = true

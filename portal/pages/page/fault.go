@@ -23,15 +23,15 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// fault is an error in words for the user.
+// fault is an error in the user's words.
 type fault struct {
 	status              int
 	title, text, advice string
-	internal            bool // to be logged
+	internal            bool // must be logged
 	facts               []views.Choice
 }
 
-// faultOf turns errors into words, in this one place.
+// faultOf translates errors for the user. It is the only place that does.
 func faultOf(err error) fault {
 	for _, of := range []func(error) fault{faultOfCaller, faultOfRequest, faultOfTooMany, faultOfKubernetes} {
 		if f := of(err); f.status != 0 {
@@ -46,7 +46,7 @@ func faultOf(err error) fault {
 	}
 }
 
-// faultOfCaller returns what is wrong with who asks; the zero fault if that is not it.
+// faultOfCaller returns the fault for errors about the caller, else the zero fault.
 func faultOfCaller(err error) fault {
 	var forbidden *cluster.ForbiddenError
 	switch {
@@ -70,7 +70,7 @@ func faultOfCaller(err error) fault {
 	return fault{}
 }
 
-// faultOfRequest returns what is wrong with what was asked for or sent.
+// faultOfRequest returns the fault for errors about the request.
 func faultOfRequest(err error) fault {
 	var rows *form.RowsError
 	var noLog *NoLogError
@@ -111,7 +111,7 @@ func faultOfRequest(err error) fault {
 	return fault{}
 }
 
-// faultOfTooMany returns that the user has too much under way.
+// faultOfTooMany returns the fault for exceeded limits of concurrent requests.
 func faultOfTooMany(err error) fault {
 	var streams *sse.TooManyError
 	var reads *podlogs.TooManyReadsError
@@ -130,7 +130,7 @@ func faultOfTooMany(err error) fault {
 	return fault{}
 }
 
-// faultOfKubernetes returns what the API server's answer means.
+// faultOfKubernetes returns the fault for the API server's errors.
 func faultOfKubernetes(err error) fault {
 	var away *cluster.UnavailableError
 	var broken *podlogs.BrokenError
@@ -146,7 +146,7 @@ func faultOfKubernetes(err error) fault {
 			status: http.StatusConflict, title: "Somebody else is changing it right now",
 			text: "Somebody else changed it each time before your change was saved. Your change was not saved.", advice: "Go back and send it again.",
 		}
-	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's message
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The cluster refuses this",
 			text: humanize.Sentence(AdmissionWords(err)), advice: "Nothing was changed.",
@@ -163,7 +163,7 @@ func faultOfKubernetes(err error) fault {
 	return fault{}
 }
 
-// Fail answers with a page for err. The frame keeps the navigation as far as it can be had.
+// Fail shows an error page for err. The frame keeps as much of the navigation as can be read.
 func (b *Base) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if cluster.NoteDenied(r.Context(), err); errors.Is(err, ErrNoTeam) {
 		auth.NoteDenied(r.Context(), auth.Denial{Verb: "list", Resource: "namespaces", Reason: "noTeam"})
@@ -189,7 +189,7 @@ func (b *Base) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// faultFrame returns the frame of an error page, without what cannot be read now, and the ways on.
+// faultFrame returns the frame of an error page, without the parts that cannot be read, and links to continue.
 func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice) {
 	id, ok := auth.FromContext(r.Context())
 	if !ok {
@@ -215,7 +215,7 @@ func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice
 	return frame, links
 }
 
-// askFor says whom to ask for a right that is missing. Those to Secrets no role of a team gives.
+// askFor returns whom to ask for the missing right. No team role grants rights to Secrets.
 func askFor(e *cluster.ForbiddenError) string {
 	switch {
 	case e.Resource == "secrets" && e.Verb == "get":
@@ -231,7 +231,7 @@ func askFor(e *cluster.ForbiddenError) string {
 	return "You see this whether or not it exists. Ask a member of that team, or a platform admin, for access."
 }
 
-// rightOf returns what the caller lacks, as RBAC names it.
+// rightOf returns the missing right in RBAC terms.
 func rightOf(e *cluster.ForbiddenError) string {
 	what := e.Verb + " " + e.Resource
 	if ofOne(e) && e.Name != "" {
@@ -243,8 +243,8 @@ func rightOf(e *cluster.ForbiddenError) string {
 	return what + " in namespace " + e.Namespace
 }
 
-// missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text
-// of anyone who made the link: there is none where no namespace can have the name.
+// missing returns the missing right, and a command that checks it. A line to copy must not contain text from a made-up
+// link: there is no command if the namespace's name is invalid.
 func missing(e *cluster.ForbiddenError) []views.Choice {
 	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
 	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {
@@ -253,12 +253,12 @@ func missing(e *cluster.ForbiddenError) []views.Choice {
 	return facts
 }
 
-// ofOne reports whether it is about a right to one object: others name one right to all objects of a kind.
+// ofOne reports whether the error is about a right to one object, and not to all objects of a kind.
 func ofOne(e *cluster.ForbiddenError) bool {
 	return e.Resource == "secrets" || e.Resource == operatorapi.ValuesResource
 }
 
-// canI returns the command. "kubectl auth can-i" finds no resource that only RBAC knows; in its list there are all.
+// canI returns the command. "kubectl auth can-i" does not find resources that exist in RBAC only; its --list does.
 func canI(e *cluster.ForbiddenError) string {
 	where := " --all-namespaces"
 	if e.Namespace != "" {

@@ -11,15 +11,15 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Title tells a page of the space from all others, from the nearest to the widest: "orders · Bucket · payments". Empty
-// parts are left out.
+// Title returns the unique title of a page, from the most specific part to the least: "orders · Bucket · payments".
+// Empty parts are left out.
 func Title(s Space, parts ...string) string {
 	parts = append(slices.Clone(parts), s.Team.Name)
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// Frame returns what surrounds a page for the caller; title are the parts of its Title. The switcher lists the teams
-// that the caller can list, and the current one even if not: the right to get one object is enough to be there.
+// Frame returns the frame of a page for the caller; title are the parts of its Title. The switcher has the teams that
+// the caller can list, and always the current one: a right to one object is enough to open its page.
 func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title ...string) (views.Frame, error) {
 	b.Ahead(r.Context(), id)
 	teams, err := b.Teams(r.Context(), id)

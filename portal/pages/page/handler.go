@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// Handler turns one that returns an error into one that answers with a page for it.
+// Handler wraps a handler that returns an error, and shows an error page for it.
 func (b *Base) Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if id, ok := auth.FromContext(r.Context()); ok {
@@ -21,8 +21,8 @@ func (b *Base) Handler(h func(http.ResponseWriter, *http.Request) error) http.Ha
 	}
 }
 
-// PossibleTeam refuses what no namespace can be called before Kubernetes is asked, where names become part of a URL.
-// The answer is the one to those who have no rights there, as nobody can have any.
+// PossibleTeam refuses invalid namespace names before a request to Kubernetes, where names become part of a URL. The
+// response is the same as without rights in the namespace, since nobody can have any.
 func (b *Base) PossibleTeam(next http.Handler) http.Handler {
 	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		team := chi.URLParam(r, "team")

@@ -21,7 +21,7 @@ var helpOf = []struct{ route, page string }{
 	{"/team/", "user-guide#your-team"},
 }
 
-// help returns where the documentation speaks of what a request shows.
+// help returns the documentation page for the request's page.
 func (b *Base) help(r *http.Request) string {
 	route := ""
 	if at := chi.RouteContext(r.Context()); at != nil {

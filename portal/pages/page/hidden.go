@@ -9,15 +9,15 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// maxHiddenTeams is how many teams are named of which a kind is hidden.
+// maxHiddenTeams is the number of teams that are named for a hidden kind.
 const maxHiddenTeams = 3
 
-// OfKind returns those of that plural; "" is all.
+// OfKind returns the kind with that plural; "" returns all.
 func OfKind(kinds catalog.Catalog, plural string) catalog.Catalog {
 	return slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return plural != "" && k.Plural != plural })
 }
 
-// HiddenKinds returns kinds that the caller cannot list, in words.
+// HiddenKinds returns the names of kinds that the caller cannot list.
 func HiddenKinds(kinds catalog.Catalog) []string {
 	var all []string
 	for _, k := range kinds {
@@ -26,7 +26,7 @@ func HiddenKinds(kinds catalog.Catalog) []string {
 	return all
 }
 
-// HiddenOf returns the kinds that the caller cannot list in some namespaces, in words: "message queue of search".
+// HiddenOf returns the kinds that the caller cannot list in some namespaces, as text: "message queue of search".
 func HiddenOf(unlisted map[string]catalog.Catalog) []string {
 	teams := map[string][]string{}
 	for _, team := range slices.Sorted(maps.Keys(unlisted)) {

@@ -4,7 +4,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Kinds that pages treat in a way of their own.
+// Kinds with special treatment on pages.
 const (
 	PoolKind     = "PoolGateway"
 	ClaimKind    = "DomainClaim"

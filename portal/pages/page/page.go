@@ -1,5 +1,5 @@
-// Package page holds what every page of the portal stands on: who asks and where, the frame around a page, errors in
-// words, and the stream that keeps an open page up to date. It decides nothing about access.
+// Package page has the base of every page of the portal: the caller and the space, the frame around a page, errors in
+// the user's words, and the stream that updates an open page. It makes no access decisions.
 package page
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Cluster is what every page needs of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that every page needs; see there for the contracts.
 type Cluster interface {
 	Rights
 	Kinds() catalog.Catalog
@@ -47,9 +47,9 @@ type Base struct {
 	people  people
 	Log     *slog.Logger
 	Now     func() time.Time
-	Alive   func(context.Context) error // of the caller's session
+	Alive   func(context.Context) error // checks the caller's session
 	Outage  func() time.Time            // since when the identity provider does not answer; zero: it does
-	Names   form.People                 // how users and groups are called
+	Names   form.People                 // names of users and groups
 }
 
 // New returns a base over c.
@@ -57,16 +57,16 @@ func New(c Cluster, log *slog.Logger) *Base {
 	return &Base{cluster: c, Log: log, Now: clock.RealClock{}.Now, Alive: auth.Alive, Outage: func() time.Time { return time.Time{} }}
 }
 
-// Saw notes what somebody is called, for pages that show the username alone.
+// Saw records a user's display name, for pages about objects that have only the username.
 func (b *Base) Saw(id auth.Identity) { b.people.saw(id) }
 
-// Called returns what to call the user of a name.
+// Called returns the display name of a user.
 func (b *Base) Called(username string) string { return b.people.called(username) }
 
-// Knows reports whether the user of a name was here since the portal started.
+// Knows reports whether the user has made a request since the portal started.
 func (b *Base) Knows(username string) bool { return b.people.knows(username) }
 
-// Show writes a page. It is rendered before the first byte is sent, so that an error can still become a page.
+// Show writes a page. It renders the page before sending the first byte, so that an error can still be shown.
 func (b *Base) Show(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
 	var out bytes.Buffer
 	if err := c.Render(r.Context(), &out); err != nil {
@@ -83,13 +83,14 @@ func (b *Base) Show(w http.ResponseWriter, r *http.Request, status int, c templ.
 	return nil
 }
 
-// SeeOther ends a form's POST with a GET.
+// SeeOther redirects a form's POST to a GET.
 func SeeOther(w http.ResponseWriter, r *http.Request, path string) error {
 	http.Redirect(w, r, path, http.StatusSeeOther)
 	return nil
 }
 
-// Caller returns who asks. Routes are behind authentication, so nobody is an error of ours and answered like a refusal.
+// Caller returns the caller. Routes are behind authentication, so a missing caller is our own error and is handled like
+// a refusal.
 func Caller(r *http.Request) (auth.Identity, error) {
 	id, ok := auth.FromContext(r.Context())
 	if !ok {
@@ -98,8 +99,8 @@ func Caller(r *http.Request) (auth.Identity, error) {
 	return id, nil
 }
 
-// RequestID returns the number of a request, as the log has it.
+// RequestID returns the ID of a request, as in the log.
 func RequestID(r *http.Request) string { return auth.RequestID(r.Context()) }
 
-// Moment returns a time as pages tell it.
+// Moment returns the view of a time.
 func (b *Base) Moment(at time.Time) views.Moment { return views.Moment{At: at, Now: b.Now()} }

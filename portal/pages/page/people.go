@@ -7,17 +7,17 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// maxPeople bounds whose names are known.
+// maxPeople bounds the cached display names.
 const maxPeople = 10_000
 
-// people are the names of those who came lately, by username: what stands on objects is the username alone, which may
-// say nothing to anybody. It is for showing only. nil knows nobody.
+// people are display names of recent users, by username: objects have only the username, which can be an opaque ID.
+// They are for display only. nil knows none.
 type people struct {
 	mu   sync.Mutex
 	seen map[string]string
 }
 
-// saw notes what somebody is called.
+// saw records a user's display name.
 func (p *people) saw(id auth.Identity) {
 	if p == nil || id.Name == "" && id.Email == "" {
 		return
@@ -30,12 +30,12 @@ func (p *people) saw(id auth.Identity) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen == nil || len(p.seen) >= maxPeople {
-		p.seen = map[string]string{} // they will come again
+		p.seen = map[string]string{} // users send further requests
 	}
 	p.seen[id.Username] = called
 }
 
-// knows reports whether somebody of the name came lately, who said more than that name.
+// knows reports whether a recent user has this username and a different display name.
 func (p *people) knows(username string) bool {
 	if p == nil {
 		return false
@@ -45,7 +45,7 @@ func (p *people) knows(username string) bool {
 	return p.seen[username] != ""
 }
 
-// called returns what to call the user of the name.
+// called returns the display name of the user.
 func (p *people) called(username string) string {
 	if p != nil {
 		p.mu.Lock()

@@ -9,7 +9,7 @@ import (
 // maxSearch bounds the text of a search, in characters.
 const maxSearch = 200
 
-// Search reads what is searched for from the query of a URL.
+// Search returns the search text in the query of a URL.
 func Search(v url.Values) string {
 	search := strings.TrimSpace(v.Get("q"))
 	if all := []rune(search); len(all) > maxSearch {
@@ -18,7 +18,7 @@ func Search(v url.Values) string {
 	return search
 }
 
-// Batch reads which batch of a list is asked for; what is no number is the first one.
+// Batch returns the requested page of a list; the first one if it is no number.
 func Batch(v url.Values) int {
 	n, _ := strconv.Atoi(v.Get("page"))
 	return max(1, n)

@@ -26,7 +26,7 @@ func (b *Base) QuotaUses(all []cluster.Quota) []views.QuotaUse {
 	return out
 }
 
-// shareOf returns how much of a quota is used, in percent; 100 at most, and of what allows nothing.
+// shareOf returns the used share of a quota in percent, at most 100; 100 for a quota of zero.
 func shareOf(q cluster.Quota) int {
 	hard := q.Hard.AsApproximateFloat64()
 	if hard <= 0 {
@@ -35,10 +35,10 @@ func shareOf(q cluster.Quota) int {
 	return int(min(100, q.Used.AsApproximateFloat64()/hard*100))
 }
 
-// CountQuota returns what Kubernetes calls the quota of a number of objects of a kind.
+// CountQuota returns Kubernetes' name of the quota on the number of objects of a kind.
 func CountQuota(plural string) string { return "count/" + plural + "." + v1alpha1.GroupVersion.Group }
 
-// quotaOf says what a quota is of, and where it counts one of ours leads to those.
+// quotaOf returns what a quota limits, with a link to the list if it counts one of our kinds.
 func (b *Base) quotaOf(q cluster.Quota) views.Choice {
 	for _, k := range b.cluster.Kinds() {
 		if CountQuota(k.Plural) != q.Of {

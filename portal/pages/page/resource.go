@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// ResourceOf returns what every page says of an object.
+// ResourceOf returns the part of an object's view that every page has.
 func ResourceOf(s Space, k catalog.Kind, obj *unstructured.Unstructured, now time.Time) views.Resource {
 	is, why := status.Of(obj)
 	brief, _ := humanize.FirstSentence(why)
@@ -36,17 +36,17 @@ func ResourceOf(s Space, k catalog.Kind, obj *unstructured.Unstructured, now tim
 	}
 }
 
-// ElementID makes an object's name fit for a CSS selector: dots separate classes there, and cannot be in a name twice
-// over, so that no two names become one, and two underscores part a namespace from a name.
+// ElementID makes an object's name usable in a CSS selector, where dots separate classes. It is unique: names cannot
+// contain underscores, and two underscores separate a namespace from a name.
 func ElementID(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// ResourceNamed returns what pages say of an object of the kind, wherever it is.
+// ResourceNamed returns the view of an object of the kind, in any namespace.
 func (b *Base) ResourceNamed(kind string, obj *unstructured.Unstructured) views.Resource {
 	k, _ := b.cluster.Kinds().ByName(kind)
 	return ResourceOf(b.SpaceNamed(cmp.Or(obj.GetNamespace(), PlatformTeam)), k, obj, b.Now())
 }
 
-// Slug makes a name fit for an id attribute.
+// Slug makes a name usable as an id attribute.
 func Slug(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -56,7 +56,7 @@ func Slug(name string) string {
 	}, name)
 }
 
-// HolderLink leads to who has a hostname; it is empty for nobody.
+// HolderLink returns a link to the holder of a hostname; empty if there is none.
 func (b *Base) HolderLink(h availability.Holder) views.Choice {
 	k, ok := b.cluster.Kinds().ByName(HostnameKind)
 	if h == (availability.Holder{}) || !ok {

@@ -14,30 +14,31 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// PlatformTeam stands for what belongs to no namespace. No namespace can have this name.
+// PlatformTeam is the ID of the space of cluster-scoped objects. No namespace can have this name.
 const PlatformTeam = views.PlatformTeam
 
-// AllTeams stands for every namespace that the caller can list: there is a list of its resources, and nothing else. No
-// namespace can have this name.
+// AllTeams is the ID of the space of every namespace that the caller can list: it has a list of resources, and nothing
+// else. No namespace can have this name.
 const AllTeams = views.AllTeams
 
 // Space is where a page is: a team's namespace, the platform with its cluster-scoped kinds, or all teams.
 type Space struct {
 	Team      views.Team
 	Namespace string          // "" for the platform, and for all teams
-	Kinds     catalog.Catalog // that can be requested here
-	Listed    catalog.Catalog // of which there is a list
-	Shown     catalog.Catalog // of which objects can be looked at: others keep some of them
-	people    *people         // what users are called
+	Kinds     catalog.Catalog // requestable here
+	Listed    catalog.Catalog // listed here
+	Shown     catalog.Catalog // with pages of objects: some are read-only
+	people    *people         // display names of users
 }
 
 // Everywhere reports whether the space is that of all teams.
 func (s Space) Everywhere() bool { return s.Team.ID == AllTeams }
 
-// SpaceOf reads the team from the path. It says nothing about whether the team exists or the caller can see it.
+// SpaceOf returns the space of the team in the path. It does not check that the team exists or that the caller can see
+// it.
 func (b *Base) SpaceOf(r *http.Request) Space { return b.SpaceNamed(chi.URLParam(r, "team")) }
 
-// CallerInTeam returns who asks, and the space of the team in the path. What belongs to no namespace has no such page.
+// CallerInTeam returns the caller, and the space of the team in the path. Cluster-scoped spaces have no such pages.
 func (b *Base) CallerInTeam(r *http.Request) (auth.Identity, Space, error) {
 	id, err := Caller(r)
 	s := b.SpaceOf(r)
@@ -47,7 +48,7 @@ func (b *Base) CallerInTeam(r *http.Request) (auth.Identity, Space, error) {
 	return id, s, err
 }
 
-// SpaceNamed returns the space of a team, or one of the two that no namespace can be called.
+// SpaceNamed returns the space of a team, or one of the two special spaces.
 func (b *Base) SpaceNamed(team string) Space {
 	switch team {
 	case AllTeams:
@@ -60,7 +61,7 @@ func (b *Base) SpaceNamed(team string) Space {
 	return Space{people: &b.people, Team: views.Team{ID: team, Name: team, About: true}, Namespace: team, Kinds: all.Offered(), Listed: all.Offered(), Shown: all}
 }
 
-// KindOf reads the kind from the path; only those given are found.
+// KindOf returns the kind in the path, which must be among kinds.
 func KindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
 	k, ok := kinds.ByPlural(chi.URLParam(r, "kind"))
 	if !ok {
@@ -69,13 +70,13 @@ func KindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
 	return k, nil
 }
 
-// RefOf reads the object from the path.
+// RefOf returns the object in the path.
 func (s Space) RefOf(r *http.Request) (cluster.Ref, error) {
 	k, err := KindOf(r, s.Shown)
 	return cluster.Ref{Kind: k, Namespace: s.Namespace, Name: chi.URLParam(r, "name")}, err
 }
 
-// Teams returns the spaces that the caller may look into.
+// Teams returns the spaces that the caller can see.
 func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error) {
 	names, err := b.cluster.Namespaces(ctx, id)
 	if err != nil {
@@ -104,7 +105,7 @@ func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error
 	return teams, nil
 }
 
-// owners returns the Teams that the caller can see, by the namespaces that they have.
+// owners returns the Teams that the caller can see, by their namespaces.
 func (b *Base) owners(ctx context.Context, id auth.Identity) (map[string]views.Owner, error) {
 	all, err := b.cluster.Teams(ctx, id)
 	owners := map[string]views.Owner{}
@@ -116,7 +117,7 @@ func (b *Base) owners(ctx context.Context, id auth.Identity) (map[string]views.O
 	return owners, err
 }
 
-// OwnerOf returns what the pages of a namespace say of its Team.
+// OwnerOf returns a namespace's view of its Team.
 func OwnerOf(t *unstructured.Unstructured) views.Owner {
 	suspended, _, _ := unstructured.NestedBool(t.Object, "spec", "suspended")
 	return views.Owner{
@@ -125,7 +126,8 @@ func OwnerOf(t *unstructured.Unstructured) views.Owner {
 	}
 }
 
-// MayNotList returns the error for who may list nothing there: it names the right to one of the kinds: any would do.
+// MayNotList returns the error for a caller who can list nothing there: it names the right to one of the kinds, any of
+// which would be enough.
 func MayNotList(s Space) error {
 	return &cluster.ForbiddenError{Verb: "list", Resource: s.Listed[0].Plural, Namespace: s.Namespace}
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// ViewOnly returns what is said to those whose role cannot request.
+// ViewOnly returns the text for users whose role cannot request.
 func ViewOnly(s Space) string {
 	return "Your role in " + s.Team.Name + " can view, but not request. " + WhomToAsk(s)
 }
 
-// WhomToAsk says who can do there what the reader may not.
+// WhomToAsk returns who can do what the user cannot.
 func WhomToAsk(s Space) string {
 	if s.Namespace == "" {
 		return "Ask a platform admin."
@@ -20,7 +20,7 @@ func WhomToAsk(s Space) string {
 	return "Ask a developer of the team."
 }
 
-// What cuts "S3Bucket is" or "WebApp" from a kind's description: the tile has its name already.
+// What removes "S3Bucket is" or "WebApp" from a kind's description, because the tile already has its name.
 func What(kind, help string) string {
 	for _, lead := range []string{kind + " is ", kind + " are ", kind + " "} {
 		if rest, ok := strings.CutPrefix(help, lead); ok && rest != "" {

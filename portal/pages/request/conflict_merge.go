@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// merge takes the choices that the page of a conflict asked for, and goes on with the review of what comes of them. The
-// draft then begins with their version: whoever changes that one, too, is a conflict again.
+// merge applies the choices made on a conflict page, and continues with the review of the result. The draft is then
+// based on the other user's version: if that changes too, there is another conflict.
 func (p *Pages) merge(w http.ResponseWriter, r *http.Request, f formRequest) error {
 	theirs, err := carried(r, f.kind, "now", "theirs")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// showConflict shows what somebody else changed while the draft was made, beside what the draft changes. Nothing of
-// either is lost: what does not overlap is merged, and where both changed the same the user chooses.
+// showConflict shows another user's changes since the draft began, beside the draft's. No change is lost: those that do
+// not overlap are merged, and for the others the user chooses.
 func (p *Pages) showConflict(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, now *unstructured.Unstructured) error {
 	if err := form.Sized(now); err != nil {
 		d.Errors = catalog.FieldErrors{{
@@ -42,7 +42,7 @@ func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formReque
 	return p.Show(w, r, status, views.ConflictPage(view))
 }
 
-// showGone says that the object was deleted while it was edited, and offers to ask for it again.
+// showGone reports that the object was deleted while it was edited, and offers to request it again.
 func (p *Pages) showGone(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft) error {
 	text, err := catalog.ToYAML(form.WithoutOrders(d.Object))
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// lookAgain is how many seconds a page waits that AWS has not answered for yet.
+// lookAgain is the number of seconds until a page reloads while AWS has not answered.
 const lookAgain = "2"
 
-// deletedList shows what AWS still has of the deleted resources of a team, with the way to get it back.
+// deletedList shows what remains in AWS of a team's deleted resources, with links to restore them.
 func (p *Pages) deletedList(w http.ResponseWriter, r *http.Request) error {
 	id, s, err := p.CallerInTeam(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Pages) deletedList(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.DeletedPage(view))
 }
 
-// deletedOne returns a row of the list; one without a kind if the portal does not know it.
+// deletedOne returns a row of the list, without a kind if the portal does not know it.
 func (p *Pages) deletedOne(ctx context.Context, id auth.Identity, s page.Space, d operatorapi.Deleted) (views.Deleted, error) {
 	kind, known := s.Kinds.ByName(d.Kind)
 	if !known {
@@ -69,7 +69,8 @@ func (p *Pages) deletedOne(ctx context.Context, id auth.Identity, s page.Space, 
 	return one, err
 }
 
-// restored returns the draft that gets back what has this ARN; false if AWS does not have it any more, or nobody knows.
+// restored returns the draft that adopts the resource with this ARN; false if it no longer exists in AWS, or that is
+// unknown.
 func (p *Pages) restored(ctx context.Context, f formRequest, arn string, offers form.Offers) (form.Draft, bool, error) {
 	all, err := p.cluster.Deleted(ctx, f.id, f.space.Namespace)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// examine asks the cluster what it would make of the draft, and finds all that is wrong with it. Without anything wrong
-// there is a result; an error is none of the draft's fields.
+// examine makes dry runs of the draft and returns all its errors. Without errors there is a result; a returned error is
+// about none of the draft's fields.
 func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (cluster.Result, catalog.FieldErrors, error) {
 	var result cluster.Result
 	wrong, err := d.Examine(func(obj *unstructured.Unstructured) error {
@@ -29,7 +29,7 @@ func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (clust
 	return cluster.Result{}, wrong, err
 }
 
-// addKnown adds what no validation tells: a name that is taken, and a hostname that can never be had.
+// addKnown adds errors that no validation finds: a taken name, and a hostname that can never be available.
 func (p *Pages) addKnown(ctx context.Context, f formRequest, d form.Draft, wrong catalog.FieldErrors) (catalog.FieldErrors, error) {
 	if f.edit == nil && d.Object.GetName() != "" && !about(wrong, form.NameField) {
 		_, err := p.cluster.Get(ctx, f.id, f.ref(d.Object.GetName()))
@@ -51,7 +51,7 @@ func about(errs catalog.FieldErrors, field string) bool {
 	return slices.ContainsFunc(errs, func(e catalog.FieldError) bool { return e.Field == field })
 }
 
-// send gives the cluster what is described, or with dryRun asks what it would make of it.
+// send writes the object, or with dryRun makes a dry run.
 func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
 	if f.edit != nil {
 		return p.cluster.Edit(ctx, f.id, f.kind, cluster.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj, dryRun)

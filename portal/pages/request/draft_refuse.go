@@ -14,8 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// worthSaying leaves out the API server's note that it stopped at the first kind of errors: mending those shows the
-// others soon enough.
+// worthSaying leaves out the API server's note that it skipped further checks: fixing the errors will show the others.
 func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
 	if len(errs) < 2 {
 		return errs
@@ -25,7 +24,7 @@ func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
 	})
 }
 
-// refused shows the form with what the API server said; errors that are not about the request are errors of the page.
+// refused shows the form with the API server's errors; errors that are not about the request get an error page.
 func (p *Pages) refused(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, err error) error {
 	var changed *cluster.ChangedError
 	switch {
@@ -42,7 +41,7 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, f formRequest, d
 	case apierrors.IsAlreadyExists(err):
 		d.Errors = catalog.FieldErrors{d.Taken()}
 		status = http.StatusConflict
-	case apierrors.IsForbidden(err): // by admission: a quota or a policy, whose words are for the user
+	case apierrors.IsForbidden(err): // by admission: a quota's or policy's message is for the user
 		d.Errors = catalog.FieldErrors{{Message: humanize.Sentence(page.AdmissionWords(err))}}
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		d.Errors = catalog.FieldErrors{{Message: humanize.Sentence(page.AdmissionWords(err))}}

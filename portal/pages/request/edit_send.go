@@ -11,8 +11,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// editForm shows the form, filled in from the object, or with back the review of what leads to an earlier version of
-// it.
+// editForm shows the form with the object's values, or with back the review of a rollback to an earlier version.
 func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.formRequest(r, page.Editable, "update")
 	if err != nil {
@@ -34,7 +33,7 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 	return p.showForm(w, r, f, d, http.StatusOK)
 }
 
-// editPost does what the pressed button says.
+// editPost handles the pressed button.
 func (p *Pages) editPost(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.formRequest(r, page.Editable, "update")
 	if err != nil {

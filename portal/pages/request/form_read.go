@@ -15,13 +15,13 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// formRequest is a request about an object that somebody describes: a new one, or one that is edited.
+// formRequest is a request about a described object: a new one, or one being edited.
 type formRequest struct {
 	id    auth.Identity
 	space page.Space
 	kind  catalog.Kind
-	edit  *form.Edit // nil: a new object is asked for
-	// people is how users and groups are called.
+	edit  *form.Edit // nil: a new object
+	// people are the names of users and groups.
 	people form.People
 	kinds  catalog.Catalog // there are
 }
@@ -35,7 +35,7 @@ func (f formRequest) ref(name string) cluster.Ref {
 	return cluster.Ref{Kind: f.kind, Namespace: f.space.Namespace, Name: name}
 }
 
-// formRequest reads who asks for what kind. Without the right to verb it there is nothing to describe.
+// formRequest returns the caller and the kind of the request. It needs the right to verb.
 func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Catalog, verb string) (formRequest, error) {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -50,8 +50,8 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 
 func requestable(s page.Space) catalog.Catalog { return s.Kinds }
 
-// carried reads a version of the object of the path that a form carries, its ETag and its YAML, from the inputs of
-// these names.
+// carried returns the version of the path's object that a form carries: its ETag and its YAML, from the inputs of these
+// names.
 func carried(r *http.Request, kind catalog.Kind, etag, text string) (*form.Edit, error) {
 	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag), Made: strings.Fields(r.PostForm.Get("made"))}
 	var err error

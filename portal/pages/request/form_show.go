@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// formPage returns the view of a form without what is entered in it.
+// formPage returns the view of a form without the draft.
 func (p *Pages) formPage(r *http.Request, f formRequest) (views.Form, error) {
 	title := []string{"Request " + f.kind.Title}
 	switch {
@@ -50,7 +50,7 @@ func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, f formRequest, 
 	return p.showFormWith(w, r, f, d, offers, status)
 }
 
-// showFormWith shows a draft in its form, whose inputs offer what is given.
+// showFormWith shows a draft in its form, with these offers.
 func (p *Pages) showFormWith(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, offers form.Offers, status int) error {
 	view, err := p.formPage(r, f)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *Pages) showFormWith(w http.ResponseWriter, r *http.Request, f formReque
 	return p.Show(w, r, status, views.FormPage(view))
 }
 
-// closed says why nothing can be entered. An object that has become too large while it was edited keeps its form.
+// closed returns why the form accepts no input. An object that became too large during an edit keeps its form.
 func closed(f formRequest, offers form.Offers, entered bool) views.Closed {
 	if page.IsHostname(f.kind) && offers.Grant == nil {
 		return withoutGrant(f.space.Team.Name)
@@ -92,7 +92,8 @@ func closed(f formRequest, offers form.Offers, entered bool) views.Closed {
 	return views.Closed{}
 }
 
-// deletingWarning tells on top of a form that the object is being deleted. What is gone is told when the form is sent.
+// deletingWarning returns the form's warning that the object is being deleted. If it is gone, the response to the post
+// says so.
 func (p *Pages) deletingWarning(ctx context.Context, f formRequest) (string, error) {
 	if f.edit == nil {
 		return "", nil
@@ -107,7 +108,7 @@ func (p *Pages) deletingWarning(ctx context.Context, f formRequest) (string, err
 	return form.DeletingWarning(f.kind, f.edit.Name), nil
 }
 
-// addCheck adds to the input of the hostname the answer for what stands there now.
+// addCheck adds the check of the current hostname to its input.
 func (p *Pages) addCheck(ctx context.Context, f formRequest, d form.Draft, fields []views.Field) error {
 	i := slices.IndexFunc(fields, func(f views.Field) bool { return f.Name == form.HostnameField })
 	if i < 0 {

@@ -11,8 +11,9 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// back shows the review of an edit that gives the object the spec of an earlier generation: the edit begins now, and
-// nothing is changed before it is applied. A generation that is not recorded any more leads to those that are.
+// back shows the review of an edit that restores the spec of an earlier generation: the edit is based on the current
+// version, and nothing changes before it is applied. For a generation that is no longer recorded it redirects to the
+// history.
 func (p *Pages) back(w http.ResponseWriter, r *http.Request, f formRequest, generation string) error {
 	all, err := p.cluster.History(r.Context(), f.id, f.ref(f.edit.Name), f.edit.Object)
 	if err != nil {

@@ -13,14 +13,13 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// missing returns what an object that is asked for waits for as things are.
+// missing returns why a new object could not become Ready at present.
 func (p *Pages) missing(ctx context.Context, f formRequest, obj *unstructured.Unstructured) ([]string, error) {
 	finder := holdup.Finder{Cluster: p.cluster, ID: f.id, Kind: f.kind, Namespace: f.space.Namespace, Team: f.space.Team.Name}
 	return finder.Find(ctx, obj)
 }
 
-// withUsers returns the draft in which a new binding to a database signs in as a user of its own, where one can be
-// made.
+// withUsers returns the draft in which a new binding to a database has its own user, if the database supports it.
 func (p *Pages) withUsers(ctx context.Context, f formRequest, d form.Draft) (form.Draft, error) {
 	var inputs []string
 	for input, database := range d.WithoutUser() {
@@ -35,8 +34,7 @@ func (p *Pages) withUsers(ctx context.Context, f formRequest, d form.Draft) (for
 	return d.WithOwnUsers(inputs), nil
 }
 
-// ownUsers reports whether an application can have a user of its own in a database; false of what the caller cannot
-// see.
+// ownUsers reports whether an application can have its own user in a database; false if the caller cannot see it.
 func (p *Pages) ownUsers(ctx context.Context, f formRequest, database string) (bool, error) {
 	kind, ok := p.cluster.Kinds().ByName(v1alpha1.KindRDSInstance)
 	if !ok {

@@ -18,10 +18,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// checkedWith are the inputs that have a say in what is answered for a hostname.
+// checkedWith are the inputs on which the check of a hostname depends.
 var checkedWith = []string{form.HostnameField, "spec.zoneId", "spec.visibility", "spec.environment"}
 
-// withoutGrant says why a team without a grant cannot ask for hostnames.
+// withoutGrant returns why a team without a grant cannot request hostnames.
 func withoutGrant(team string) views.Closed {
 	return views.Closed{
 		Title: team + " cannot have hostnames yet",
@@ -30,7 +30,7 @@ func withoutGrant(team string) views.Closed {
 	}
 }
 
-// hostnameCheck answers for a hostname that is being typed: the part of the form that tells whether it can be had.
+// hostnameCheck responds, while a hostname is typed, with the part of the form that says whether it is available.
 func (p *Pages) hostnameCheck(w http.ResponseWriter, r *http.Request) error {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -47,7 +47,7 @@ func (p *Pages) hostnameCheck(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.CheckPart(check))
 }
 
-// checkOf returns what the form says of a hostname; nothing of none.
+// checkOf returns the check of a hostname; empty without one.
 func (p *Pages) checkOf(ctx context.Context, id auth.Identity, s page.Space, q availability.Query) (views.Check, error) {
 	check := views.Check{Field: form.HostnameField, Href: views.HostnameCheckPath(s.Team.ID), With: checkedWith}
 	answer, err := p.cluster.CheckHostname(ctx, id, s.Namespace, q)
@@ -68,7 +68,7 @@ func (p *Pages) checkOf(ctx context.Context, id auth.Identity, s page.Space, q a
 	return check, nil
 }
 
-// grantLink leads to the team's grant, for those who may see it.
+// grantLink returns a link to the team's grant, for callers who can see it.
 func (p *Pages) grantLink(ctx context.Context, id auth.Identity, s page.Space) ([]views.Choice, error) {
 	ref, ok := p.grantRef(s.Namespace)
 	if !ok {
@@ -100,7 +100,7 @@ func checkLook(a availability.Answer) views.Look {
 	return l
 }
 
-// judged returns what no validation of the cluster tells: errors, and what holds the object up as things are.
+// judged returns what no validation of the cluster finds: errors, and why the object could not become Ready at present.
 func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
 	if f.kind.Name == page.TeamKind {
 		return p.judgedTeam(ctx, f, obj)
@@ -122,7 +122,7 @@ func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Uns
 	return nil, []string{words}, nil
 }
 
-// queryOfObject reads an object that may not be valid yet.
+// queryOfObject returns the query for an object that may be invalid.
 func queryOfObject(obj *unstructured.Unstructured) availability.Query {
 	return availability.Query{
 		Hostname: catalog.TextAt(obj, "spec", "hostname"), Zone: catalog.TextAt(obj, "spec", "zoneId"),

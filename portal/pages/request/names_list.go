@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// names answers with the names of the Secrets that the team's resources publish, one a line, or with the name of one
-// with its keys. Forms ask when an input for one gets the focus: no page waits for it, and others are typed.
+// names responds with the names of the Secrets that the team's resources publish, one per line, or with the keys of one
+// Secret. Forms request them when the input gets the focus: pages do not wait for them, and other names can be typed.
 func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
 	id, s, err := p.CallerInTeam(r)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// What is said where nothing can be listed: the input takes what is typed.
+// Messages for inputs without a list, which accept typed values.
 const (
 	chooseAccount = "Choose an AWS account first."
 	noList        = "The list is not available now. You can type a value."
 )
 
-// offersList answers with what the AWS account has for an input, a line each: the value, a tab, and words for it. Forms
-// ask when the input gets the focus. 202 means that AWS has not answered yet; any other answer but 200 says why there
-// is no list.
+// offersList responds with the values that the AWS account offers for an input, one per line: the value, a tab, and a
+// description. Forms request them when the input gets the focus. 202 means that AWS has not answered yet; any other
+// status except 200 says why there is no list.
 func (p *Pages) offersList(w http.ResponseWriter, r *http.Request) error {
 	id, s, err := p.CallerInTeam(r)
 	if err != nil {
@@ -63,10 +63,10 @@ func (p *Pages) offersList(w http.ResponseWriter, r *http.Request) error {
 	return p.plain(w, r, http.StatusOK, strings.Join(lines, "\n"))
 }
 
-// oneLine returns a text of AWS without what would break the list into other lines.
+// oneLine returns a text of AWS without line breaks and tabs, which would break the list.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// plain answers with a text for the script.
+// plain writes a text for the script as the response.
 func (p *Pages) plain(w http.ResponseWriter, r *http.Request, status int, text string) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", cmp.Or(w.Header().Get("Cache-Control"), "no-store"))

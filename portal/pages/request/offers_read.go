@@ -36,7 +36,7 @@ func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) 
 	return offers, err
 }
 
-// ofTheTeam reads what the team of a namespace can use, and begins with.
+// ofTheTeam returns what the team of a namespace can use, and its defaults.
 func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offers, err error) {
 	if !f.kind.Namespaced {
 		return offers, nil
@@ -58,7 +58,7 @@ func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offer
 	return offers, err
 }
 
-// choices reads the objects that the fields of a form may name.
+// choices returns the objects to which the fields of a form can refer.
 func (p *Pages) choices(ctx context.Context, id auth.Identity, s page.Space, refs []catalog.Reference) (form.Choices, error) {
 	all := form.Choices{}
 	for _, r := range refs {

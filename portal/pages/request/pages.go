@@ -1,4 +1,4 @@
-// Package request serves the forms in which people ask for an object, and edit one.
+// Package request serves the forms in which users request and edit objects.
 package request
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// Cluster is what the forms need of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that the forms need; see there for the contracts.
 type Cluster interface {
 	HostnameReader
 	Writer
@@ -27,7 +27,7 @@ type Cluster interface {
 	DeletedReader
 }
 
-// DeletedReader reads what AWS still has of deleted objects, after checking access.
+// DeletedReader reads what remains in AWS of deleted objects, after checking access.
 type DeletedReader interface {
 	Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error)
 }
@@ -48,21 +48,21 @@ type Suggester interface {
 	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)
 }
 
-// ProviderReader reads which AWS accounts a namespace can use, what for, and what its team begins with.
+// ProviderReader reads which AWS accounts a namespace can use, their limits, and the team's defaults.
 type ProviderReader interface {
 	Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error)
 	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 }
 
-// HostnameReader reads what decides who may have which hostname, for a caller, after checking access.
+// HostnameReader reads what decides the availability of hostnames, for a caller, after checking access.
 type HostnameReader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
 	Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error)
 }
 
-// Writer writes as a caller, and says what a write cannot have.
+// Writer writes as a caller, and returns why a hostname is not available.
 type Writer interface {
 	FreeNamespace(ctx context.Context, id auth.Identity, team, namespace string) (bool, error)
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
@@ -73,7 +73,7 @@ type Writer interface {
 type Pages struct {
 	*page.Base
 	cluster Cluster
-	portal  string // scheme and host, as they stand in the lines that users copy
+	portal  string // scheme and host, for the lines that users copy
 }
 
 // New returns the forms over c.

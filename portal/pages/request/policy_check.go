@@ -10,10 +10,10 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// policyField is where queues, topics and buckets have their policy.
+// policyField is the field of a queue's, topic's or bucket's policy.
 const policyField = "spec.policy"
 
-// wrongPolicy returns an error for a policy that AWS, or the operator, refuses for certain.
+// wrongPolicy returns an error for a policy that AWS or the operator is certain to refuse.
 func wrongPolicy(obj *unstructured.Unstructured) catalog.FieldErrors {
 	text := catalog.TextAt(obj, "spec", "policy")
 	if strings.TrimSpace(text) == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// requestForm shows the form of a new object: empty, or like another one.
+// requestForm shows the form of a new object: empty, or as a copy of another one.
 func (p *Pages) requestForm(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.formRequest(r, requestable, "create")
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *Pages) requestForm(w http.ResponseWriter, r *http.Request) error {
 	return p.showFormWith(w, r, f, d, offers, http.StatusOK)
 }
 
-// requestPost does what the pressed button says; each answer shows the form again with all values, but for the one
-// that made the resource.
+// requestPost handles the pressed button; each response shows the form again with all values, except after creating the
+// resource.
 func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.formRequest(r, requestable, "create")
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 	return p.answer(w, r, f)
 }
 
-// answer does what the pressed button of a form says.
+// answer handles the pressed button of a form.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request, f formRequest) error {
 	d := form.Decode(f.kind, r.PostForm, f.facts())
 	if err := d.TooManyRows(); err != nil {
@@ -85,7 +85,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, f formRequest) er
 		d = d.ToYAML()
 		d.Errors = d.Unread
 	case "add":
-		if d = d.WithRow(about); len(d.Errors) > 0 { // there can be no more
+		if d = d.WithRow(about); len(d.Errors) > 0 { // the list is full
 			status = http.StatusUnprocessableEntity
 		}
 	case "remove":
@@ -94,7 +94,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, f formRequest) er
 	return p.showForm(w, r, f, d, status)
 }
 
-// last returns the value of the button that was pressed: htmx may send another one's before.
+// last returns the value of the pressed button: htmx may send another button's value before it.
 func last(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -102,7 +102,7 @@ func last(values []string) string {
 	return values[len(values)-1]
 }
 
-// review asks the cluster what it would make of the request. More is to be warned of besides.
+// review shows a dry run of the request. more are additional warnings.
 func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, more ...string) error {
 	if d.Unreadable() {
 		d.Errors = d.Unread
@@ -137,13 +137,13 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d 
 	return p.showReview(w, r, f, d, result, append(holdUps, missing...))
 }
 
-// instead returns the errors, with those that know better in the place of others about the same fields.
+// instead returns the errors, with those about the same fields replaced by better ones.
 func instead(errs, better catalog.FieldErrors) catalog.FieldErrors {
 	errs = slices.DeleteFunc(errs, func(e catalog.FieldError) bool { return about(better, e.Field) })
 	return append(errs, better...)
 }
 
-// untaken warns of what was written and is not sent.
+// untaken returns warnings about input that is not sent.
 func untaken(obj *unstructured.Unstructured) []string {
 	all := catalog.Untaken(obj)
 	if len(all) == 0 {
@@ -152,7 +152,7 @@ func untaken(obj *unstructured.Unstructured) []string {
 	return []string{"Not taken from your YAML: " + strings.Join(all, ", ") + ". Kubernetes and Portico write these themselves; what there is of them stays."}
 }
 
-// showReview shows the object as the cluster would store it, and what holds it up as things are.
+// showReview shows the object as the cluster would store it, and why it could not become Ready at present.
 func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result, holdUps []string) error {
 	view, err := p.formPage(r, f)
 	if err != nil {
@@ -169,7 +169,7 @@ func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest
 	return p.Show(w, r, http.StatusOK, views.ReviewPage(review))
 }
 
-// create makes the resource, or changes it, and leads to its page.
+// create creates or changes the resource, and redirects to its page.
 func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft) error {
 	if len(d.Unread) > 0 {
 		d.Errors = d.Unread
@@ -177,7 +177,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d 
 	}
 	result, err := p.send(r.Context(), f, d.Object, false)
 	switch {
-	case apierrors.IsInvalid(err): // there may be more wrong than this
+	case apierrors.IsInvalid(err): // there may be further errors
 		return p.review(w, r, f, d.ToForm())
 	case err != nil:
 		return p.refused(w, r, f, d.ToForm(), err)
@@ -185,7 +185,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d 
 	return page.SeeOther(w, r, f.after(result))
 }
 
-// after returns where a write leads: to the page of the resource, or to the list if there is soon none.
+// after returns where a write redirects: to the page of the resource, or to the list if it will soon be deleted.
 func (f formRequest) after(result cluster.Result) string {
 	if f.kind.Name == page.TeamKind {
 		return views.OwnerPath(result.Object.GetName())

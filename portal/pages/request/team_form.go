@@ -18,8 +18,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// teamRequest reads who asks for a new Team. Teams are no resources that anybody requests: their form is for platform
-// admins.
+// teamRequest returns the request for a new Team. Teams are not requestable: the form is for platform admins.
 func (p *Pages) teamRequest(r *http.Request) (formRequest, error) {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -46,7 +45,7 @@ func (p *Pages) teamForm(w http.ResponseWriter, r *http.Request) error {
 	return p.showFormWith(w, r, f, form.Fresh(f.kind, r.URL.Query(), f.facts(), offers), offers, http.StatusOK)
 }
 
-// teamPost does what the pressed button of the form says.
+// teamPost handles the pressed button of the form.
 func (p *Pages) teamPost(w http.ResponseWriter, r *http.Request) error {
 	f, err := p.teamRequest(r)
 	if err != nil {
@@ -58,7 +57,7 @@ func (p *Pages) teamPost(w http.ResponseWriter, r *http.Request) error {
 	return p.answer(w, r, f)
 }
 
-// teamFormPage returns the view of the form without what is entered in it.
+// teamFormPage returns the view of the form without the draft.
 func teamFormPage(frame views.Frame, f formRequest) views.Form {
 	view := views.NewTeamForm(frame, f.kind.Title)
 	if f.edit != nil {
@@ -68,7 +67,7 @@ func teamFormPage(frame views.Frame, f formRequest) views.Form {
 	return view
 }
 
-// regions returns the regions that each AWS account allows, as far as the caller can list accounts.
+// regions returns the regions that each AWS account allows, for accounts that the caller can list.
 func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]string, error) {
 	k, ok := p.cluster.Kinds().ByName(page.ProviderKind)
 	if !ok {
@@ -89,8 +88,8 @@ func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]str
 	return all, err
 }
 
-// judgedTeam tells what no validation of a Team can: regions that an account does not allow, and namespaces that are
-// somebody else's.
+// judgedTeam returns what no validation of a Team finds: regions that an account does not allow, and namespaces of
+// others.
 func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
 	t := &v1alpha1.Team{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, t); err != nil {
@@ -116,7 +115,7 @@ func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured
 	return wrong, warnings, err
 }
 
-// takenNamespaces warns of namespaces that exist and were not given to the team.
+// takenNamespaces returns warnings about namespaces that exist and were not given to the team.
 func (p *Pages) takenNamespaces(ctx context.Context, f formRequest, t *v1alpha1.Team) ([]string, error) {
 	var warnings []string
 	for _, namespace := range t.NamespaceNames() {
@@ -132,7 +131,7 @@ func (p *Pages) takenNamespaces(ctx context.Context, f formRequest, t *v1alpha1.
 	return warnings, nil
 }
 
-// joined joins what is known with commas.
+// joined joins the words that are not empty with commas.
 func joined(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/portico-platform/portico/portal/form"
 )
 
-// What is said where no zone is entered and nobody could look.
+// Messages for a missing zone when the zones could not be read.
 const (
 	zoneUnknown = "enter the ID of the hosted zone: Portico cannot look up the zones of the AWS account now"
 	zonePending = "AWS has not answered yet which hosted zones there are: review again in a moment, or enter the ID of one"
 )
 
-// zonePatience is how often AWS is waited for; the operator waits a second each time.
+// zonePatience is the number of attempts to read zones; the operator waits a second each time.
 const zonePatience = 4
 
-// withZone finds the hosted zone of a hostname where none is entered, and says what is wrong with one that is.
+// withZone sets the hosted zone of a hostname if none is entered, and returns what is wrong with an entered one.
 func (p *Pages) withZone(ctx context.Context, f formRequest, d form.Draft) (form.Draft, catalog.FieldErrors, error) {
 	if !d.WantsZone() {
 		return d, nil, nil
@@ -42,7 +42,7 @@ func (p *Pages) withZone(ctx context.Context, f formRequest, d form.Draft) (form
 	return d, wrong, nil
 }
 
-// zonesFor returns the hosted zones that can be entered in a field of the draft, or why they are not known.
+// zonesFor returns the hosted zones that can be entered in a field of the draft, or why they are unknown.
 func (p *Pages) zonesFor(ctx context.Context, f formRequest, d form.Draft, field string) (all []form.Zone, unknown string, err error) {
 	q := operatorapi.OfferQuery{
 		Namespace: f.space.Namespace, Field: field,

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// purposeOf returns what a user of a resource does with it in AWS, in words; empty, if it has no rights there.
+// purposeOf returns, as text, what a user of a resource does with it in AWS; empty without rights.
 func purposeOf(k catalog.Kind, user *unstructured.Unstructured, t catalog.Target) string {
 	list := "resources" // of an AccessBinding
 	if isApp(k) {
@@ -35,8 +35,8 @@ func purposeOf(k catalog.Kind, user *unstructured.Unstructured, t catalog.Target
 	return ""
 }
 
-// accessOf returns the rights in AWS that the application's bindings speak of, and what the operator says of them; nil,
-// as long as it says nothing.
+// accessOf returns the AWS rights of the application's bindings, and their state in its status; nil while there is
+// none.
 func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 	said := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionAWSAccess)
 	if said == nil || app.Status.AccessPolicy == "" {
@@ -52,7 +52,7 @@ func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 	return a
 }
 
-// givenTo returns what the Pods have of each binding, as the operator has noted it.
+// givenTo returns the rights that the Pods have by each binding, from the status.
 func (p *Pages) givenTo(app *v1alpha1.WebApp) (all []views.Given) {
 	for _, b := range app.Status.Bindings {
 		kind, _ := p.cluster.Kinds().ByName(b.Kind)
@@ -61,7 +61,7 @@ func (p *Pages) givenTo(app *v1alpha1.WebApp) (all []views.Given) {
 	return all
 }
 
-// signsInAs says whom the Pods sign in to a database as; empty for what has no users.
+// signsInAs returns as whom the Pods sign in to a database; empty for a binding without users.
 func signsInAs(app *v1alpha1.WebApp, given v1alpha1.WebAppBound) string {
 	switch given.User {
 	case v1alpha1.BindingUserOwn:
@@ -91,7 +91,7 @@ func accessLook(said *metav1.Condition) views.Look {
 	}
 }
 
-// prettyJSON returns JSON as people read it; as it is, if it is none.
+// prettyJSON returns indented JSON; invalid JSON is returned unchanged.
 func prettyJSON(text string) string {
 	var out bytes.Buffer
 	if json.Indent(&out, []byte(text), "", "  ") != nil {

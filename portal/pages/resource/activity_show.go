@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// timeline returns the conditions in the order in which they changed last, the last one first.
+// timeline returns the conditions by their last change, newest first.
 func (p *Pages) timeline(f status.Facts) []views.Turn {
 	is, _ := f.Phase()
 	all := make([]views.Turn, 0, len(f.Conditions))
@@ -32,9 +32,8 @@ func (p *Pages) timeline(f status.Facts) []views.Turn {
 	return all
 }
 
-// turnLook returns the look of a condition: good for one whose status is as it should be, whether that is True or, of
-// those that hold only while something is amiss, False. Another one goes by how the object is: something on its way is
-// no trouble.
+// turnLook returns the look of a condition: good if its status is the normal one, which is True or, for conditions that
+// report a problem, False. Otherwise it depends on the object's phase: a condition in progress is no problem.
 func turnLook(f status.Facts, is phase.Phase, c status.Condition) (icon, tone string) {
 	switch {
 	case c.Status != "True" && c.Status != "False":
@@ -61,7 +60,7 @@ func turnLook(f status.Facts, is phase.Phase, c status.Condition) (icon, tone st
 	return "spin", "busy"
 }
 
-// abnormalLook returns that of a condition that holds while something is not as usual.
+// abnormalLook returns the look of a condition that is True while there is a problem.
 func abnormalLook(c status.Condition) (icon, tone string) {
 	switch c.Type {
 	case v1alpha1.ConditionStalled:
@@ -74,11 +73,11 @@ func abnormalLook(c status.Condition) (icon, tone string) {
 	return "alert", "warn"
 }
 
-// repairs are the reasons of events that tell of a change made outside Portico that was put right.
+// repairs are the reasons of events about repairs of changes made outside Portico.
 var repairs = []string{"Repaired", "Recreated", "CertificateLost", "RecreateAcknowledged"}
 
-// changes tells how often what is asked for was changed since it was requested, whoever did: edits, sizes, rollbacks.
-// Kubernetes counts a deletion too, which is none.
+// changes returns how often the spec was changed since the request, by anybody: edits, sizes, rollbacks. A deletion
+// increments the generation too, and is not counted.
 func changes(obj *unstructured.Unstructured) int64 {
 	n := obj.GetGeneration() - 1
 	if obj.GetDeletionTimestamp() != nil {
@@ -87,11 +86,11 @@ func changes(obj *unstructured.Unstructured) int64 {
 	return max(n, 0)
 }
 
-// activity tells what happened to the object and was done about it, as far as the cluster and the operator remember,
-// the last thing first.
+// activity returns what happened to the object and what users did, as far as events and the status record it, newest
+// first.
 func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views.Deed {
 	at := func(path ...string) views.Moment { return p.Moment(parsed(catalog.TextAt(obj, path...))) }
-	var all []views.Deed // of the same second, the last thing first
+	var all []views.Deed // newest first within one second
 	if t := obj.GetDeletionTimestamp(); t != nil {
 		all = append(all, views.Deed{Title: "Deletion requested", Text: told(d, activity.Deleted), Icon: "bin", Tone: "idle", At: p.Moment(t.Time)})
 	}
@@ -116,7 +115,8 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 	return all
 }
 
-// deeds tells what people did, in seconds as everything else here. What the object itself tells of is left out.
+// deeds returns users' actions, in whole seconds like the other times. Those that the object itself records are left
+// out.
 func (p *Pages) deeds(d views.Detail) (all []views.Deed) {
 	for _, e := range d.Events {
 		if e.Done && e.Reason != activity.Created && e.Reason != activity.Deleted {
@@ -129,7 +129,7 @@ func (p *Pages) deeds(d views.Detail) (all []views.Deed) {
 	return all
 }
 
-// told returns what an event says of what was done, "" if there is none any more.
+// told returns an action event's message, "" if the event no longer exists.
 func told(d views.Detail, reason string) string {
 	for _, e := range d.Events {
 		if e.Done && e.Reason == reason {

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// readApp reads the application of a request that means to change it, for callers who may.
+// readApp returns the application of a changing request, for callers who can change it.
 func (p *Pages) readApp(w http.ResponseWriter, r *http.Request) (objectRequest, *unstructured.Unstructured, error) {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p *Pages) readApp(w http.ResponseWriter, r *http.Request) (objectRequest, 
 	return l, obj, err
 }
 
-// restartAsk shows the page that asks before replacing all Pods; act does it.
+// restartAsk shows the confirmation before all Pods are replaced; act does it.
 func (p *Pages) restartAsk(w http.ResponseWriter, r *http.Request) error {
 	l, obj, err := p.readApp(w, r)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *Pages) restartAsk(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.RestartPage(view))
 }
 
-// scale sets how many Pods there shall be. What is wrong with the number is said beside it.
+// scale sets the number of Pods. An invalid number is shown with its error.
 func (p *Pages) scale(w http.ResponseWriter, r *http.Request) error {
 	l, obj, err := p.readApp(w, r)
 	if err != nil {
@@ -68,13 +68,13 @@ func (p *Pages) scale(w http.ResponseWriter, r *http.Request) error {
 	}
 	return p.showAgain(w, r, l, obj, func(a *views.App) {
 		a.Size.Value = value
-		if a.Size.Error = wrong; a.Size.Locked != "" { // the reason stands there already
+		if a.Size.Error = wrong; a.Size.Locked != "" { // the reason is already shown
 			a.Size.Error = ""
 		}
 	})
 }
 
-// scaleTo says what is wrong with the value, if it is the value that is wrong.
+// scaleTo returns what is wrong with the value, if that is the error.
 func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unstructured, value string) (wrong string, err error) {
 	app, err := appOf(obj)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unst
 	return refusal(err, "spec.replicas")
 }
 
-// rollback asks the operator for the image of an earlier version.
+// rollback requests the image of an earlier version from the operator.
 func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	l, obj, err := p.readApp(w, r)
 	if err != nil {
@@ -122,8 +122,8 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	return p.showAgain(w, r, l, obj, func(a *views.App) { a.VersionsError = wrong })
 }
 
-// refusal tells what the API server or a policy has against a change, for the user. Complaints about field come without
-// its name, for they stand beside it. Other errors are handed back.
+// refusal returns, for the user, the API server's or a policy's message against a change. Messages about field lose its
+// name, because they are shown beside it. Other errors are returned as they are.
 func refusal(err error, field string) (words string, other error) {
 	if err == nil {
 		return "", nil
@@ -144,8 +144,7 @@ func refusal(err error, field string) (words string, other error) {
 	return strings.Join(all, " "), nil
 }
 
-// backToDetail leads from the address of an action to the object: whoever loads it again, or comes back to it, acts on
-// nothing.
+// backToDetail redirects from the URL of an action to the object, so that reloading it or returning to it does nothing.
 func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
 	s := p.SpaceOf(r)
 	ref, err := s.RefOf(r)
@@ -155,7 +154,7 @@ func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
 	return page.SeeOther(w, r, views.ResourcePath(s.Team.ID, ref.Kind.Plural, ref.Name))
 }
 
-// showAgain shows the page of the object with what was refused.
+// showAgain shows the page of the object with the refused input.
 func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l objectRequest, obj *unstructured.Unstructured, say func(*views.App)) error {
 	var err error
 	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name, views.TabTitle(l.tab), l.ref.Kind.Title); err != nil {

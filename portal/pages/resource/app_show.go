@@ -17,7 +17,7 @@ import (
 
 func isApp(k catalog.Kind) bool { return k.Name == catalog.AppKind }
 
-// addApp adds what only applications have: Pods, versions and size.
+// addApp adds the parts for applications: Pods, versions and size.
 func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	if !isApp(l.ref.Kind) {
 		return nil
@@ -41,7 +41,7 @@ func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.U
 	return p.addPods(ctx, l, obj, app, d.App)
 }
 
-// versionFact tells which version is asked for, and whether it is the one that runs.
+// versionFact returns which version is requested, and whether it is the running one.
 func versionFact(app *v1alpha1.WebApp) views.Fact {
 	f := views.Fact{Label: "Version", Value: tagOf(app.Spec.Image)}
 	if app.Status.Image != "" && app.Status.Image != app.Spec.Image {
@@ -58,7 +58,7 @@ func appOf(obj *unstructured.Unstructured) (*v1alpha1.WebApp, error) {
 	return app, nil
 }
 
-// sizeOf tells how far the rollout is. With autoscaling the number wanted is the one that the operator counts against.
+// sizeOf returns the progress of the rollout. With autoscaling the wanted number is the one in the status.
 func sizeOf(app *v1alpha1.WebApp, k catalog.Kind) views.Size {
 	replicas := 1
 	if app.Spec.Replicas != nil {
@@ -83,7 +83,7 @@ func sizeOf(app *v1alpha1.WebApp, k catalog.Kind) views.Size {
 	return s
 }
 
-// bounds returns those of a number in the schema of the kind's spec.
+// bounds returns the minimum and the maximum of a number in the schema of the kind's spec.
 func bounds(k catalog.Kind, name string) (low, high int) {
 	i := slices.IndexFunc(k.Fields, func(f catalog.Field) bool { return f.Name == name })
 	if i < 0 || k.Fields[i].Limits.Min == nil || k.Fields[i].Limits.Max == nil {
@@ -92,8 +92,8 @@ func bounds(k catalog.Kind, name string) (low, high int) {
 	return int(*k.Fields[i].Limits.Min), int(*k.Fields[i].Limits.Max)
 }
 
-// versionsOf returns the revisions, newest first. The newest of the image asked for is the wanted one; going back to a
-// version with the same image would change nothing.
+// versionsOf returns the revisions, newest first. The newest with the requested image is the wanted one; rolling back
+// to a version with the same image would change nothing.
 func (p *Pages) versionsOf(app *v1alpha1.WebApp, may bool) []views.Version {
 	wanted := slices.IndexFunc(app.Status.Revisions, func(r v1alpha1.WebAppRevision) bool { return r.Image == app.Spec.Image })
 	out := make([]views.Version, 0, len(app.Status.Revisions))

@@ -15,18 +15,18 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxDepth is how far references are followed: an application, its queue, that one's dead-letter queue.
+// maxDepth bounds the chain of references: an application, its queue, that queue's dead-letter queue.
 const maxDepth = 3
 
-// obstacle is an object below another one that is not ready, or not there.
+// obstacle is a referenced object that is not ready, or does not exist.
 type obstacle struct {
 	views.Relation
 	urgency, depth int
 }
 
-// blocker returns the object, among those that obj refers to at any depth, that holds it up the most: the worst by
-// phase, and of those alike the one furthest down. What is not there is as bad as what needs somebody. It returns nil
-// if there is none, or none that the caller can see.
+// blocker returns the object, among those that obj refers to directly or indirectly, that blocks it most: the worst by
+// phase, and among equals the deepest. A missing object is as bad as one that needs attention. It returns nil if there
+// is none, or none that the caller can see.
 func (p *Pages) blocker(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (*views.Relation, error) {
 	if is, _ := status.Of(obj); is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
 		return nil, nil //nolint:nilnil // nothing is in the way of what is ready, or left alone
@@ -42,7 +42,7 @@ func (p *Pages) blocker(ctx context.Context, l objectRequest, obj *unstructured.
 	return &worst.Relation, nil
 }
 
-// obstacles returns those below obj, in the order in which it refers to them.
+// obstacles returns the obstacles below obj, in the order of its references.
 func (p *Pages) obstacles(ctx context.Context, l objectRequest, k catalog.Kind, obj *unstructured.Unstructured,
 	seen map[catalog.Target]bool, depth int,
 ) ([]obstacle, error) {
@@ -63,7 +63,7 @@ func (p *Pages) obstacles(ctx context.Context, l objectRequest, k catalog.Kind, 
 	return all, nil
 }
 
-// obstaclesAt returns t and those below it; what is ready, or cannot be seen, has none.
+// obstaclesAt returns t and the obstacles below it; none if t is ready, or cannot be seen.
 func (p *Pages) obstaclesAt(ctx context.Context, l objectRequest, role string, t catalog.Target,
 	seen map[catalog.Target]bool, depth int,
 ) ([]obstacle, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addChecks asks the operator, for the tab that shows it.
+// addChecks adds the operator's checks, for the tab that shows them.
 func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	if l.tab != views.TabOverview && l.tab != views.TabActivity {
 		return nil
@@ -29,7 +29,7 @@ func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructure
 	return nil
 }
 
-// checksOf returns the checks as they are shown; judged reports whether the object's status has the outcome of one.
+// checksOf returns the view of the checks; judged reports whether the object's status has the result of one.
 func (p *Pages) checksOf(c operator.Checks, paused, judged bool) views.Inspection {
 	switch c.State {
 	case operator.Unknown:
@@ -61,7 +61,7 @@ func (p *Pages) checksOf(c operator.Checks, paused, judged bool) views.Inspectio
 	return out
 }
 
-// nextCheck tells when the next check is, or what it depends on.
+// nextCheck returns when the next check is, or on what it depends.
 func (p *Pages) nextCheck(c operator.Checks, paused bool) views.Fact {
 	f := views.Fact{Label: "Next check"}
 	switch {

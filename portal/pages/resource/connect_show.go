@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addConnect adds how to reach what the object stands for, once its connection details are there. Those who can see a
-// password are led to the page that shows it.
+// addConnect adds how to connect to the object, once its connection details exist. Callers who can see a password get a
+// link to the page that shows it.
 func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	name := catalog.TextAt(obj, "status", "binding", "name")
 	if !l.ref.Kind.Tells("binding") || name == "" || l.tab != views.TabOverview {
@@ -41,7 +41,7 @@ func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructur
 	return nil
 }
 
-// namedSecrets returns the Secrets from which the application's variables come, besides those of bindings.
+// namedSecrets returns the Secrets of the application's variables, except those of bindings.
 func namedSecrets(app *v1alpha1.WebApp, team string) (all []views.NamedSecret) {
 	keys, whole := map[string][]string{}, map[string]bool{} // by the Secret's name
 	for _, e := range app.Spec.Env {

@@ -13,14 +13,14 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addEvents reads the events, unless the caller may not see events: the rest of the page is there all the same.
+// addEvents adds the events; a caller without the right sees the page without them.
 func (p *Pages) addEvents(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	events, err := p.cluster.Events(ctx, l.id, obj)
 	d.Events, d.NoEvents, err = p.happenings(events, err)
 	return err
 }
 
-// happenings returns the events that were read as pages tell them, or why there are none.
+// happenings returns the view of the events, or why there are none.
 func (p *Pages) happenings(events []*corev1.Event, err error) (all []views.Happening, none string, other error) {
 	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
 		return nil, "You are not allowed to see events here: your role lacks the right to list them.", nil

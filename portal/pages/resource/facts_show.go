@@ -14,11 +14,11 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// factsList returns the details beside the steps. What is not known yet has its place from the start, so that the page
-// does not jump when it comes; what may never come is left out.
+// factsList returns the details beside the steps. Values that are not known yet have their place from the start, so
+// that the layout does not change; optional ones are left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := columnFacts(obj, k)
-	if k.KeptBy == "" && !isApp(k) { // whose page has it on top
+	if k.KeptBy == "" && !isApp(k) { // an application's page has it at the top
 		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint), Due: k.Endpoint != ""})
 	}
 	if question, answer := senders.Question(obj); question != "" {
@@ -43,8 +43,8 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() && !f.Due })
 }
 
-// columnFacts returns columns of kubectl: of objects that teams do not make themselves all, but for what the page says
-// elsewhere; of others those that the kind names.
+// columnFacts returns kubectl's columns: for kinds that teams do not create all of them, except those shown elsewhere;
+// for others those that the kind lists.
 func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
 	var all []views.Fact
 	for _, c := range k.Columns {
@@ -57,11 +57,11 @@ func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
 	return all
 }
 
-// listText makes words of a list in JSON.
+// listText turns a JSON list into text.
 var listText = strings.NewReplacer(`["`, "", `","`, ", ", `"]`, "")
 
-// webLink returns what can be opened in a browser, "" for anything else; a Service's own name is known in the cluster
-// only.
+// webLink returns the endpoint as a URL for a browser, "" if it is none; a Service's own name resolves only within the
+// cluster.
 func webLink(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.HasSuffix(u.Hostname(), ".svc") {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// history tells what the object was like, and who changed it; mayEdit offers the way back.
+// history returns the object's versions and who changed them; mayEdit adds links to roll back.
 func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, mayEdit bool) (views.History, error) {
 	all, err := p.cluster.History(ctx, l.id, l.ref, obj)
 	h := views.History{Kept: v1alpha1.HistoryLimit}
@@ -23,7 +23,7 @@ func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.
 		return h, err
 	}
 	h.Before = before(all)
-	generation := changes(obj) + 1 // without that of its deletion
+	generation := changes(obj) + 1 // without the one of its deletion
 	if missing := generation - all[0].Generation; missing > 0 {
 		h.Pending = "The latest change is not recorded yet."
 		if missing > 1 {
@@ -48,7 +48,7 @@ func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.
 	return h, nil
 }
 
-// before says why there is nothing before the oldest version.
+// before returns why there is nothing before the oldest version.
 func before(all []cluster.Version) string {
 	missing := all[len(all)-1].Generation - 1
 	switch {
@@ -74,7 +74,7 @@ func wasOrWere(n int64) string {
 	return "were"
 }
 
-// version tells of one version, and what it changed in the one before; older is nil if that is not known.
+// version returns the view of one version, and what it changed; older is nil if the previous one is unknown.
 func (p *Pages) version(l objectRequest, v cluster.Version, older *cluster.Version) views.PastVersion {
 	out := views.PastVersion{Title: "Changed by " + p.author(v), Way: wayOf(v.With), Icon: "info", At: p.Moment(v.At)}
 	if v.Generation == 1 {
@@ -93,7 +93,7 @@ func (p *Pages) version(l objectRequest, v cluster.Version, older *cluster.Versi
 	return out
 }
 
-// author names who changed a version.
+// author returns who changed a version.
 func (p *Pages) author(v cluster.Version) string {
 	switch {
 	case v.By == "":
@@ -104,7 +104,7 @@ func (p *Pages) author(v cluster.Version) string {
 	return p.Called(v.By)
 }
 
-// ways are the words for field managers, by how they begin; the first that fits counts.
+// ways are texts for field managers, by prefix; the first match applies.
 var ways = []struct{ manager, words string }{
 	{v1alpha1.ManagerPortal, "through the portal"},
 	{v1alpha1.ManagerAPI, "over the REST API"},
@@ -120,7 +120,7 @@ var ways = []struct{ manager, words string }{
 	{"Terraform", "with Terraform"},
 }
 
-// wayOf says by which way a field manager changes things; "" if that says nothing.
+// wayOf returns by which client a field manager changes objects; "" if unknown.
 func wayOf(manager string) string {
 	if manager == "" {
 		return ""

@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addHostname adds what only hostnames have: who else has it, how to use it, and its certificate.
+// addHostname adds the parts for hostnames: the other holder, how to use it, and its certificate.
 func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	if !page.IsHostname(l.ref.Kind) {
 		return nil
@@ -44,12 +44,12 @@ func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructu
 	if c := status.FactsOf(obj).Condition(v1alpha1.StepClaimed); c.True() || c.Reason != "Taken" {
 		return nil
 	}
-	d.Advice = "" // what is taken is tried again when it is given back, and by no change
+	d.Advice = "" // a taken hostname is retried when it is released, not after a change
 	h.Holder, err = p.holderOf(ctx, l, req)
 	return err
 }
 
-// useHref returns the address of the form of a web app that answers at the hostname, for those who may send it.
+// useHref returns the URL of the form for a web app with the hostname, for callers who can post it.
 func (p *Pages) useHref(ctx context.Context, l objectRequest, leaving bool) (string, error) {
 	app, ok := p.cluster.Kinds().ByName(catalog.AppKind)
 	if !ok || leaving {
@@ -62,13 +62,13 @@ func (p *Pages) useHref(ctx context.Context, l objectRequest, leaving bool) (str
 	return views.RequestPath(l.space.Team.ID, app.Plural) + "?" + url.Values{"spec.expose.hostname": {l.ref.Name}}.Encode(), nil
 }
 
-// holderOf leads to the request that has a hostname that was taken, for those who may see it.
+// holderOf returns a link to the request that has a taken hostname, for callers who can see it.
 func (p *Pages) holderOf(ctx context.Context, l objectRequest, req *v1alpha1.GatewayHostnameRequest) (views.Choice, error) {
 	answer, err := p.cluster.CheckHostname(ctx, l.id, l.space.Namespace, queryOfSpec(req.Spec))
 	if page.Unseen(err) {
 		return views.Choice{}, nil
 	}
-	if answer.Holder == (availability.Holder{Namespace: l.ref.Namespace, Name: l.ref.Name}) { // it was given back by now
+	if answer.Holder == (availability.Holder{Namespace: l.ref.Namespace, Name: l.ref.Name}) { // it is this one now
 		return views.Choice{}, err
 	}
 	return p.HolderLink(answer.Holder), err
@@ -80,7 +80,7 @@ func queryOfSpec(spec v1alpha1.GatewayHostnameRequestSpec) availability.Query {
 	}
 }
 
-// hostnameFacts returns the details that other kinds do not have.
+// hostnameFacts returns the details that only hostnames have.
 func hostnameFacts(req *v1alpha1.GatewayHostnameRequest) []views.Fact {
 	all := []views.Fact{
 		{Label: "Hostname", Value: cmp.Or(req.Status.Hostname, req.Spec.Hostname), Code: true},
@@ -100,7 +100,7 @@ func hostnameFacts(req *v1alpha1.GatewayHostnameRequest) []views.Fact {
 	return out
 }
 
-// certificateFacts tell how the certificate is and how long it lasts; none, while it was not asked for.
+// certificateFacts returns the certificate's state and expiry; none until it is requested.
 func (p *Pages) certificateFacts(c *v1alpha1.HostnameCertificate) []views.Fact {
 	if c == nil {
 		return nil
@@ -126,7 +126,7 @@ func (p *Pages) certificateFacts(c *v1alpha1.HostnameCertificate) []views.Fact {
 	return all
 }
 
-// awsWords makes words of PENDING_VALIDATION.
+// awsWords turns PENDING_VALIDATION into words.
 func awsWords(s string) string {
 	s = strings.ToLower(strings.ReplaceAll(s, "_", " "))
 	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):]
@@ -139,7 +139,7 @@ func counted(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// parentRef tells what a route says to answer at the hostname; without text while there is no listener.
+// parentRef returns a route's parentRef for the hostname; empty until there is a listener.
 func parentRef(req *v1alpha1.GatewayHostnameRequest) views.Command {
 	c := views.Command{ID: "parent", Title: "Parent of a route"}
 	if r := req.Status.ParentRef; r != nil {

@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// readAllTime is for the logs of all copies together; the answer has to be written before the server gives up.
+	// readAllTime bounds reading the logs of all Pods; the response must be written before the server's timeout.
 	readAllTime = 8 * time.Second
-	// readsOfAll is how many copies are read at a time: two pages that are opened at once have room among
-	// podlogs.MaxReads.
+	// readsOfAll is the number of Pods that are read at a time: it lets two pages load at once within podlogs.MaxReads.
 	readsOfAll = podlogs.MaxReads / 2
 )
 
-// answer is what reading the log of one copy gave.
+// answer is the result of reading the log of one Pod.
 type answer struct {
 	found bool
 	lines []string
@@ -30,8 +29,8 @@ type answer struct {
 	err   error
 }
 
-// linesOfAll returns the last lines of all copies as one. Copies that do not answer in time are left out, and named in
-// the note.
+// linesOfAll returns the last lines of all Pods, merged. Pods that do not answer in time are left out, and named in the
+// note.
 func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, cut bool, note string, err error) {
 	answers, err := p.readAll(ctx, l)
 	if err != nil {
@@ -58,8 +57,8 @@ func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, c
 	return podlogs.Interleave(copies, l.query.Timestamps), cut, l.note(without), nil
 }
 
-// readAll reads the logs of all copies, in their order; those that cannot have one are not asked. The copies on one
-// node are read one after another, so that a node that is down delays no other copy.
+// readAll reads the logs of all Pods, in order; those that cannot have one are skipped. The Pods of one node are read
+// one after another, so that a node that is down delays no other Pod.
 func (p *Pages) readAll(ctx context.Context, l logRequest) ([]answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, readAllTime)
 	defer cancel()
@@ -86,7 +85,7 @@ func (p *Pages) readAll(ctx context.Context, l logRequest) ([]answer, error) {
 	return answers, g.Wait()
 }
 
-// answerOf reads the log of one copy. An error that is not of its node alone is returned.
+// answerOf reads the log of one Pod. It returns an error unless only the Pod's node is affected.
 func (p *Pages) answerOf(ctx context.Context, l logRequest, pod string) (answer, error) {
 	if ctx.Err() != nil {
 		return answer{err: ctx.Err()}, nil //nolint:nilerr // the answer has it: the time is up, or another copy failed for all
@@ -94,7 +93,7 @@ func (p *Pages) answerOf(ctx context.Context, l logRequest, pod string) (answer,
 	lines, cut, err := p.linesOf(ctx, l.id, l.of(pod))
 	_, none := errors.AsType[*page.NoLogError](err)
 	switch {
-	case none || errors.Is(err, page.ErrNoPod): // it has not started, or has gone
+	case none || errors.Is(err, page.ErrNoPod): // it has not started, or is gone
 		return answer{}, nil
 	case err != nil && !unanswered(err):
 		return answer{}, err
@@ -102,7 +101,7 @@ func (p *Pages) answerOf(ctx context.Context, l logRequest, pod string) (answer,
 	return answer{found: true, lines: lines, cut: cut, err: err}, nil
 }
 
-// unanswered reports whether an error is of one node, which does not give its logs.
+// unanswered reports whether the error is about one node, which does not return its logs.
 func unanswered(err error) bool {
 	_, away := errors.AsType[*cluster.UnavailableError](err)
 	_, broken := errors.AsType[*podlogs.BrokenError](err)
@@ -111,7 +110,7 @@ func unanswered(err error) bool {
 
 const noCopyYet = "No logs yet: no replica has started."
 
-// note says which copies are not among the lines.
+// note returns which Pods are not among the lines.
 func (l logRequest) note(without []string) string {
 	var words []string
 	if len(without) > 0 {

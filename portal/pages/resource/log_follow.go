@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// logsLive follows a log: its last lines first, which take the place of those of the page, then what is written. A log
-// that is not there yet is looked for when the Pod changes.
+// logsLive follows a log: first its last lines, which replace the page's, then new ones. If there is no log yet, it
+// tries again when the Pod changes.
 func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readLog(r)
 	if err != nil {
@@ -26,14 +26,14 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel() // ends what reads the log
+	defer cancel() // ends the reading of the log
 	l.query.Follow, l.query.Previous = true, false
 	f := p.following(ctx, l)
 	return p.Live(w, r.WithContext(ctx), l.id, page.Live{Changed: f.changed, Allowed: allowed, Render: f.render})
 }
 
-// following returns what follows the logs of a request. Copies of an application that come later are followed from when
-// they come.
+// following returns a reader that follows the logs of a request. It follows new Pods of an application from their
+// start.
 func (p *Pages) following(ctx context.Context, l logRequest) *following {
 	f := &following{
 		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]followed{}, ended: map[string]string{},
@@ -79,11 +79,11 @@ func forward(ctx context.Context, from <-chan struct{}, to chan<- struct{}) {
 func signal(to chan<- struct{}) {
 	select {
 	case to <- struct{}{}:
-	default: // it is known already
+	default: // already signalled
 	}
 }
 
-// endWords say why nothing more comes.
+// endWords returns why the log ended.
 func endWords(end error) string {
 	switch {
 	case errors.Is(end, io.EOF):
@@ -102,7 +102,7 @@ func endWords(end error) string {
 	return "The connection to the log is lost. Reload to read on."
 }
 
-// noLogYet returns the words while a log is waited for.
+// noLogYet returns the note to show while there is no log yet.
 func noLogYet(err error) (note string, wait bool) {
 	none, wait := errors.AsType[*page.NoLogError](err)
 	if !wait {

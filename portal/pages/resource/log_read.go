@@ -22,29 +22,29 @@ import (
 
 const (
 	defaultTail = 200
-	// maxCopies is of how many Pods the logs are read as one.
+	// maxCopies bounds the Pods whose logs are merged.
 	maxCopies = 10
 )
 
-// tails are how many of a log's last lines a page can show.
+// tails are the possible numbers of last lines on a page.
 var tails = []int{50, 200, 1000}
 
-// logRequest is a request about the log of one container: of one Pod, or of all copies of an application.
+// logRequest is a request for the log of one container: of one Pod, or of all Pods of an application.
 type logRequest struct {
-	podRequest               // the Pod on the page of one, or that was chosen on the tab of the application
+	podRequest               // the page's Pod, or the one selected on the application's tab
 	path       string        // of the page
 	pods       []*corev1.Pod // whose logs are read
 	query      cluster.LogQuery
 	containers []string
 
 	ofApp  bool     // on the tab of the application
-	all    bool     // of all copies
-	copies []string // there are
-	hidden int      // how many of them are not read
-	gone   string   // what was chosen and is no more
+	all    bool     // all Pods
+	copies []string // names of the Pods
+	hidden int      // number of Pods that are not read
+	gone   string   // selected Pod that no longer exists
 }
 
-// readLog reads from the URL which log; what it does not know it ignores.
+// readLog returns the log selected in the URL; it ignores unknown values.
 func (p *Pages) readLog(r *http.Request) (logRequest, error) {
 	l, err := p.logOf(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *Pages) readLog(r *http.Request) (logRequest, error) {
 	return l, nil
 }
 
-// logOf tells whose log is asked for.
+// logOf returns the selected log.
 func (p *Pages) logOf(r *http.Request) (logRequest, error) {
 	if chi.URLParam(r, "pod") == "" {
 		o, err := p.readRequest(r)
@@ -80,7 +80,7 @@ func (p *Pages) logOf(r *http.Request) (logRequest, error) {
 	return logRequest{podRequest: at, path: views.LogsPath(at.view.Href), pods: []*corev1.Pod{at.pod}}, err
 }
 
-// findCopies finds the Pods of an application whose logs its tab shows: the one chosen, or the newest.
+// findCopies returns the Pods whose logs the application's tab shows: the selected one, or the newest.
 func (p *Pages) findCopies(ctx context.Context, o objectRequest, chosen string) (logRequest, error) {
 	if !isApp(o.ref.Kind) {
 		return logRequest{}, page.ErrNoPage
@@ -114,7 +114,7 @@ func (p *Pages) findCopies(ctx context.Context, o objectRequest, chosen string) 
 	return l, nil
 }
 
-// of returns what to ask for the log of one of the Pods: of several a part each, with the time of each line.
+// of returns the query for the log of one of the Pods: with several Pods, for a share of the lines, with times.
 func (l logRequest) of(pod string) cluster.LogQuery {
 	q := l.query
 	q.Pod = pod
@@ -124,10 +124,10 @@ func (l logRequest) of(pod string) cluster.LogQuery {
 	return q
 }
 
-// shortName returns the end of a Pod's name, which tells the copies apart.
+// shortName returns the end of a Pod's name, which identifies the Pod within its application.
 func shortName(pod string) string { return pod[strings.LastIndexByte(pod, '-')+1:] }
 
-// containerNames puts those that run before those that prepare.
+// containerNames returns the containers, followed by the init containers.
 func containerNames(pod *corev1.Pod) []string {
 	var out []string
 	for _, all := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
@@ -145,7 +145,7 @@ func mainContainer(names []string) string {
 	return names[0]
 }
 
-// lastLines returns the last lines, and in words whose are not among them.
+// lastLines returns the last lines, and a note about Pods whose lines are missing.
 func (p *Pages) lastLines(ctx context.Context, l logRequest) (lines []string, cut bool, note string, err error) {
 	if !l.all {
 		if len(l.pods) == 0 {
@@ -166,7 +166,7 @@ func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuer
 	return log.Last()
 }
 
-// restarted reports whether the container of a Pod ran before.
+// restarted reports whether the Pod's container has a previous run.
 func (l logRequest) restarted(pod *corev1.Pod) bool {
 	st := &pod.Status
 	return slices.ContainsFunc(slices.Concat(st.ContainerStatuses, st.InitContainerStatuses), func(s corev1.ContainerStatus) bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// logs shows the page of a log: its last lines, to which logsLive adds.
+// logs shows the page of a log: its last lines, to which logsLive appends.
 func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readLog(r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
 		view.Empty = "Nothing has been written yet."
 	}
 	if view.Cut {
-		l.query.Tail = int64(len(view.Lines)) // the stream has to show these lines again, and the newest
+		l.query.Tail = int64(len(view.Lines)) // the stream must show these lines again, and new ones
 	}
 	if !l.query.Previous && l.gone == "" {
 		view.Live = l.path + "/live?" + l.address()
@@ -64,7 +64,7 @@ func (p *Pages) frameOfLog(r *http.Request, l *logRequest) (err error) {
 	return err
 }
 
-// addPlace adds where the log is: on the page of a Pod, or on the tab of an application.
+// addPlace adds where the log is shown: on the page of a Pod, or on the tab of an application.
 func (p *Pages) addPlace(ctx context.Context, l logRequest, view *views.Logs) error {
 	if !l.ofApp {
 		view.Pod = l.view
@@ -75,7 +75,7 @@ func (p *Pages) addPlace(ctx context.Context, l logRequest, view *views.Logs) er
 	return p.addEvents(ctx, l.objectRequest, l.app, &view.Tabs)
 }
 
-// logsDownload sends a log as a file of text, as clean as the page shows it, and as much of it as is ever read.
+// logsDownload sends a log as a text file, cleaned as on the page, up to the limit of a read.
 func (p *Pages) logsDownload(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readLog(r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Pages) logsDownload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// logFault turns what the API server says of a log into what it means here.
+// logFault translates the API server's errors about a log.
 func logFault(err error) error {
 	switch {
 	case apierrors.IsBadRequest(err):

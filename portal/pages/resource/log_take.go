@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// following is logs on their way into a stream: one, or those of all copies as one.
+// following is the state of a stream of logs: one, or those of all Pods merged.
 type following struct {
 	all     bool
 	stamps  bool // shown
@@ -23,28 +23,28 @@ type following struct {
 	changed chan struct{}
 
 	tails   map[string]followed // by Pod
-	ended   map[string]string   // why nothing more comes of a Pod that is still there
+	ended   map[string]string   // by existing Pod: why its log ended
 	started bool                // lines were sent
-	lines   int64               // that came of all copies
+	lines   int64               // number of lines of all Pods
 	size    int
 }
 
-// followed is the log of one Pod on its way. cancel ends what reads it.
+// followed is the followed log of one Pod. cancel ends reading it.
 type followed struct {
 	*podlogs.Tail
 	cancel context.CancelFunc
 }
 
-// news is what came since the last message.
+// news is what was read since the last message.
 type news struct {
 	text  string
 	lines int
-	note  string // what there is to say
-	end   error  // why nothing more comes
+	note  string // note for the user
+	end   error  // why the log ended
 }
 
-// render returns what came since the last message. It waits for nothing, or nobody would look whether the caller may
-// still see the log.
+// render returns what was read since the last message. It must not block, or the access check of the stream would not
+// run.
 func (f *following) render(ctx context.Context) ([]sse.Part, error) {
 	pods, err := f.names(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *following) render(ctx context.Context) ([]sse.Part, error) {
 		n.note = endWords(n.end)
 	}
 	if !f.started && n.note == "" {
-		return nil, nil // what the page says while there are no lines holds
+		return nil, nil // the page's note still applies
 	}
 	words, err := page.Parts(ctx, page.Replace("log-end", views.LogEndPart(n.note)))
 	if err == nil && n.end != nil {
@@ -74,7 +74,7 @@ func (f *following) render(ctx context.Context) ([]sse.Part, error) {
 	return append(out, words...), err
 }
 
-// begin follows the Pods that it does not follow yet.
+// begin follows the Pods that are not followed yet.
 func (f *following) begin(ctx context.Context, pods []string) {
 	for _, pod := range pods {
 		if _, known := f.tails[pod]; known {
@@ -85,14 +85,14 @@ func (f *following) begin(ctx context.Context, pods []string) {
 		f.tails[pod] = followed{t, cancel}
 		go forward(ctx, t.News(), f.changed)
 		go func() {
-			defer cancel() // ends what signals to it
+			defer cancel() // ends its signals
 			t.Run(ctx)
-			signal(f.changed) // forward might end before it passes on the last lines
+			signal(f.changed) // forward might end before the last lines
 		}()
 	}
 }
 
-// leave ends what follows Pods that are no longer among those to follow. Their last lines have been taken.
+// leave stops following Pods that are no longer selected. Their last lines have been taken.
 func (f *following) leave(pods []string) {
 	for pod, t := range f.tails {
 		if !slices.Contains(pods, pod) {
@@ -109,13 +109,13 @@ func (f *following) take(pods []string) news {
 		return f.takeAll(pods)
 	}
 	var n news
-	for _, t := range f.tails { // of the one
+	for _, t := range f.tails { // there is one
 		n.text, n.lines, n.note, n.end = t.Take()
 	}
 	return n
 }
 
-// takeAll empties the buffers of all copies. That of one may end: others go on, and more may come.
+// takeAll empties the buffers of all Pods. The log of one can end while others continue.
 func (f *following) takeAll(pods []string) news {
 	var n news
 	var copies []podlogs.Copy
@@ -143,7 +143,7 @@ func (f *following) takeAll(pods []string) news {
 	return n
 }
 
-// noteOn says of which copies that are still there nothing more comes.
+// noteOn returns which existing Pods' logs have ended.
 func (f *following) noteOn(pods []string) string {
 	if f.lines == 0 {
 		return noCopyYet + " They appear here as soon as there are any."
@@ -157,7 +157,7 @@ func (f *following) noteOn(pods []string) string {
 	return strings.Join(words, " ")
 }
 
-// endsAll reports whether what ends the log of one copy ends those of all.
+// endsAll reports whether the reason for which one Pod's log ended also ends all others.
 func endsAll(end error) bool {
 	_, forbidden := errors.AsType[*cluster.ForbiddenError](end)
 	return forbidden || errors.Is(end, podlogs.ErrBound)

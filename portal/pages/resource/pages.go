@@ -1,4 +1,4 @@
-// Package resource serves the pages of one object: how it is, what can be done with it, and the Pods and logs of an
+// Package resource serves the pages of one object: its state, the actions on it, and the Pods and logs of an
 // application.
 package resource
 
@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// Cluster is what these pages need of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that these pages need; see there for the contracts.
 type Cluster interface {
 	Reader
 	Historian
@@ -38,18 +38,18 @@ type Reader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 }
 
-// Historian tells what happened to an object, after checking access.
+// Historian returns what happened to an object, after checking access.
 type Historian interface {
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
 }
 
-// SecretRights says what a caller can do with Secrets.
+// SecretRights returns what a caller can do with Secrets.
 type SecretRights interface {
 	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (cluster.Passwords, error)
 }
 
-// PodReader reads what runs for an application, for a caller, after checking access.
+// PodReader reads an application's Pods and logs for a caller, after checking access.
 type PodReader interface {
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
 	Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]cluster.Usage, error)
@@ -69,7 +69,7 @@ type Writer interface {
 type Pages struct {
 	*page.Base
 	cluster Cluster
-	portal  string // scheme and host, as they stand in the lines that users copy
+	portal  string // scheme and host, for the lines that users copy
 }
 
 // New returns the pages over c.

@@ -24,7 +24,7 @@ func (p *Pages) podLive(w http.ResponseWriter, r *http.Request) error {
 		Allowed: func(ctx context.Context) error {
 			_, err := find(ctx)
 			if goneError(err) {
-				return nil // the next rendering says so
+				return nil // the next rendering shows it
 			}
 			return err
 		},
@@ -47,7 +47,7 @@ func (p *Pages) podLive(w http.ResponseWriter, r *http.Request) error {
 
 func goneError(err error) bool { return errors.Is(err, page.ErrNoPod) || apierrors.IsNotFound(err) }
 
-// podGone returns the last word about a Pod; what the page showed of it stays.
+// podGone returns the final message about a Pod; the page's content stays.
 func podGone(ctx context.Context, at podRequest) ([]sse.Part, error) {
 	d := views.PodDetail{Frame: at.frame, Gone: true, Pod: at.view}
 	d.App.Name, d.App.Href = at.ref.Name, views.ResourcePath(at.space.Team.ID, at.ref.Kind.Plural, at.ref.Name)

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxPods is how many Pods a page shows.
+// maxPods bounds the Pods on a page.
 const maxPods = 100
 
 const noPodsHere = "You are not allowed to see Pods here: your role lacks the right to list them."
@@ -60,7 +60,7 @@ func (p *Pages) podOf(l objectRequest, pod *corev1.Pod, wanted string) views.Pod
 	return v
 }
 
-// imageOf tells what the application's own container runs.
+// imageOf returns the image of the application's own container.
 func imageOf(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == appContainer || len(pod.Spec.Containers) == 1 {
@@ -70,7 +70,7 @@ func imageOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// tagOf returns what tells an image's versions apart: the tag, or the beginning of the digest.
+// tagOf returns the part that identifies an image's version: the tag, or the beginning of the digest.
 func tagOf(image string) string {
 	name, digest, ok := strings.Cut(image, "@")
 	last := name[strings.LastIndexByte(name, '/')+1:]

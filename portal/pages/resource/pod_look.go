@@ -13,7 +13,7 @@ import (
 // appContainer is the container in which an application runs.
 const appContainer = "app"
 
-// podLook says in words how a Pod is: what is worst of it.
+// podLook describes the state of a Pod: its worst problem.
 func podLook(pod *corev1.Pod) views.Look {
 	st := &pod.Status
 	switch {
@@ -37,7 +37,7 @@ func podLook(pod *corev1.Pod) views.Look {
 	return liveLook(pod)
 }
 
-// liveLook tells how a Pod is that has no trouble.
+// liveLook describes the state of a Pod without problems.
 func liveLook(pod *corev1.Pod) views.Look {
 	ready, known := podCondition(pod, corev1.PodReady)
 	switch {
@@ -66,14 +66,14 @@ func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) (corev1.PodCond
 	return corev1.PodCondition{}, false
 }
 
-// troubles are the reasons of waiting that do not pass by themselves.
+// troubles are the reasons of waiting that do not resolve by themselves.
 var troubles = map[string]string{
 	"ImagePullBackOff": "Image cannot be pulled", "ErrImagePull": "Image cannot be pulled", "InvalidImageName": "Image cannot be pulled",
 	"ErrImageNeverPull": "Image cannot be pulled", "ImageInspectError": "Image cannot be read",
 	"CreateContainerConfigError": "Configuration is missing", "CreateContainerError": "Cannot be started", "RunContainerError": "Cannot be started",
 }
 
-// containerLook says in words how a container is.
+// containerLook describes the state of a container.
 func containerLook(s *corev1.ContainerStatus) views.Look {
 	switch st := s.State; {
 	case st.Waiting != nil && st.Waiting.Reason == "CrashLoopBackOff":
@@ -95,7 +95,7 @@ func containerLook(s *corev1.ContainerStatus) views.Look {
 	return views.Look{Word: "Starting", Icon: "spin", Tone: "busy"}
 }
 
-// ending tells how a container ended, in as few words as a table has room for; "" while that is not known.
+// ending describes how a container ended, briefly enough for a table; "" if unknown.
 func ending(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t == nil:
@@ -108,7 +108,7 @@ func ending(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("Exit code %d (%s).", t.ExitCode, t.Reason)
 }
 
-// podLastWords returns those of the container that ended last.
+// podLastWords returns the termination message of the container that ended last.
 func podLastWords(pod *corev1.Pod) string {
 	var last *corev1.ContainerStateTerminated
 	for i := range pod.Status.ContainerStatuses {
@@ -122,7 +122,7 @@ func podLastWords(pod *corev1.Pod) string {
 	return last.Message
 }
 
-// lastEnd tells how a container ended the last time; nil if it never has.
+// lastEnd returns how a container last ended; nil if it never has.
 func lastEnd(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if s.State.Terminated != nil {
 		return s.State.Terminated
@@ -130,7 +130,7 @@ func lastEnd(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return s.LastTerminationState.Terminated
 }
 
-// said returns a reason with the message that explains it, either of which may be missing.
+// said joins a reason and its message, either of which can be missing.
 func said(reason, message string) string {
 	if reason == "" || message == "" {
 		return humanize.Words(reason) + message

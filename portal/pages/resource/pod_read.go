@@ -22,7 +22,7 @@ type podRequest struct {
 	view views.Pod
 }
 
-// readPod finds the Pod among those of the application, which the caller must be allowed to see.
+// readPod returns the Pod among the application's, for callers who can see the application.
 func (p *Pages) readPod(r *http.Request) (podRequest, error) {
 	l, err := p.readRequest(r)
 	if err != nil {

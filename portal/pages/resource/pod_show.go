@@ -40,7 +40,7 @@ func (p *Pages) frameOf(r *http.Request, at *podRequest, title string) error {
 	return err
 }
 
-// podDetail returns all that the page says of the Pod.
+// podDetail returns the content of the Pod's page.
 func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, error) {
 	d := views.PodDetail{Frame: at.frame, Pod: at.view, App: page.ResourceOf(at.space, at.ref.Kind, at.app, p.Now())}
 	st := &at.pod.Status
@@ -74,7 +74,7 @@ func age(old bool) string {
 	return ""
 }
 
-// containers returns those of the spec, also before the node tells of them.
+// containers returns the containers of the spec, even before the node reports them.
 func (p *Pages) containers(at podRequest, spec []corev1.Container, statuses []corev1.ContainerStatus) []views.Container {
 	out := make([]views.Container, 0, len(spec))
 	for i := range spec {

@@ -14,11 +14,11 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// advice tells what happens next, or what the reader can do.
+// advice returns what happens next, or what the user can do.
 func advice(f status.Facts, p phase.Phase) string {
 	switch {
 	case strings.Contains(f.Condition(v1alpha1.ConditionReady).Message, "tries again by itself"):
-		return "" // it says when
+		return "" // the headline says when
 	case p == phase.NeedsYou && f.Condition(v1alpha1.ConditionStalled).True():
 		return "Portico tries again by itself, at first after 30 seconds and then at least every 5 minutes, and at once after a change."
 	case p == phase.NeedsYou:
@@ -29,8 +29,7 @@ func advice(f status.Facts, p phase.Phase) string {
 	return ""
 }
 
-// progress compares the generation that the status speaks of with the object's, and counts the steps that the page
-// shows.
+// progress compares the observed generation with the object's, and counts the steps on the page.
 func progress(f status.Facts, k catalog.Kind, is phase.Phase, steps []views.Step) string {
 	switch {
 	case f.Observed < 0:
@@ -44,7 +43,7 @@ func progress(f status.Facts, k catalog.Kind, is phase.Phase, steps []views.Step
 	return strings.ToLower(string(is))
 }
 
-// stepsDone counts the steps that the page shows; "" for kinds that declare none of their own.
+// stepsDone returns the count of completed steps; "" for kinds without their own steps.
 func stepsDone(all []views.Step, k catalog.Kind) string {
 	if len(k.Steps) == 0 {
 		return ""
@@ -58,7 +57,7 @@ func stepsDone(all []views.Step, k catalog.Kind) string {
 	return fmt.Sprintf("%d of %d done", n, len(all))
 }
 
-// headline returns the sentence on top of the page: why the object is not Ready, or that it is as described.
+// headline returns the sentence at the top of the page: why the object is not Ready, or that it is.
 func headline(obj *unstructured.Unstructured, r views.Resource) string {
 	switch {
 	case r.Phase != phase.Ready || r.Why != "":

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// related lists the objects that obj refers to, and those that use it.
+// related returns the objects that obj refers to, and those that use it.
 func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	for _, r := range slices.Concat(l.ref.Kind.Refers, l.ref.Kind.LetsIn) {
 		for _, t := range r.Targets(obj) {
@@ -50,10 +50,10 @@ func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t ca
 	return []views.Relation{one}, nil
 }
 
-// maxUsersNamed is how many of those that use a provider are named: there may be thousands.
+// maxUsersNamed bounds the listed users of a provider: there may be thousands.
 const maxUsersNamed = 10
 
-// users returns the objects that use the one of l, as far as the caller can see them.
+// users returns the objects that use the object of l and that the caller can see.
 func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error) {
 	if l.ref.Kind.Name == page.ProviderKind {
 		return p.providerUsers(ctx, l)
@@ -63,7 +63,7 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 	return all, err
 }
 
-// naming returns the objects that name the one of l by references of the kind, as far as the caller can see them.
+// naming returns the objects that refer to the object of l by references of the kind and that the caller can see.
 func (p *Pages) naming(ctx context.Context, l objectRequest, references func(catalog.Kind) []catalog.Reference) (all views.Users, err error) {
 	for _, k := range p.cluster.Kinds() {
 		for _, r := range references(k) {
@@ -84,12 +84,12 @@ func (p *Pages) naming(ctx context.Context, l objectRequest, references func(cat
 	return all, nil
 }
 
-// referring returns those of list, of kind k, that refer by r to the object of l.
+// referring returns the objects in list, of kind k, that refer by r to the object of l.
 func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference, list []*unstructured.Unstructured) []views.Relation {
 	var all []views.Relation
 	for _, o := range list {
 		if v1alpha1.MadeByWebApp(o) {
-			continue // the application is in the list itself
+			continue // the application itself is in the list
 		}
 		if t := (catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}); slices.Contains(r.Targets(o), t) {
 			all = append(all, views.Relation{Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now()), Purpose: purposeOf(k, o, t)})
@@ -98,7 +98,8 @@ func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference, 
 	return all
 }
 
-// providerUsers returns the objects of all namespaces that name the AWSProvider of l. It goes when none does any more.
+// providerUsers returns the objects of all namespaces that refer to the AWSProvider of l. It is deleted when none is
+// left.
 func (p *Pages) providerUsers(ctx context.Context, l objectRequest) (views.Users, error) {
 	all := views.Users{Wait: true}
 	var kinds catalog.Catalog

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// act sets the annotations behind the buttons of a resource's page: reconcile, pause, resume, keep and restart. It
-// sends nothing else, so that what others change at the same time stays.
+// act sets the annotations of the buttons on a resource's page: reconcile, pause, resume, keep and restart. It sends
+// nothing else, so that concurrent changes of others stay.
 func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if number != "" { // else it is not asked for any more: the page says how it is
+		if number != "" { // otherwise it is no longer requested: the page shows the state
 			notes = map[string]*string{v1alpha1.AnnotationAcknowledgeRecreate: &number}
 		}
 	case do == "pause":
@@ -54,7 +54,7 @@ func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 	return page.SeeOther(w, r, views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name))
 }
 
-// acknowledged returns the number that the posted form acknowledges, "" if it is another one than the object waits for.
+// acknowledged returns the number that the posted form acknowledges, "" if the object waits for another one.
 func (p *Pages) acknowledged(w http.ResponseWriter, r *http.Request, l objectRequest) (string, error) {
 	if err := page.ReadForm(w, r); err != nil {
 		return "", err
@@ -69,8 +69,8 @@ func (p *Pages) acknowledged(w http.ResponseWriter, r *http.Request, l objectReq
 	return "", nil
 }
 
-// recreateNumber returns the number by which a new, empty resource in place of one that is gone is acknowledged; ""
-// unless the object waits for that.
+// recreateNumber returns the number whose acknowledgement lets the operator create a new, empty resource instead of a
+// lost one; "" unless the object waits for that.
 func recreateNumber(obj *unstructured.Unstructured) string {
 	c := status.FactsOf(obj).Condition(v1alpha1.ConditionStalled)
 	if !c.True() || !strings.Contains(c.Message, v1alpha1.AnnotationAcknowledgeRecreate+"=") {

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// deleteAsk shows the page that asks before deleting.
+// deleteAsk shows the confirmation of a deletion.
 func (p *Pages) deleteAsk(w http.ResponseWriter, r *http.Request) error {
 	l, obj, err := p.deleting(r)
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *Pages) deleteAsk(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.DeletePage(view))
 }
 
-// deleting reads the object, for callers who may delete it.
+// deleting returns the object, for callers who can delete it.
 func (p *Pages) deleting(r *http.Request) (objectRequest, *unstructured.Unstructured, error) {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	case apierrors.IsConflict(err):
 		view.Problem = "It was replaced by another resource with the same name in the meantime."
 		return p.Show(w, r, http.StatusConflict, views.DeletePage(view))
-	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's message
 		view.Problem = humanize.Sentence(page.AdmissionWords(err))
 		return p.Show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
 	}

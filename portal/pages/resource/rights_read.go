@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addRights says what the user may do with the object.
+// addRights adds what the user can do with the object.
 func (p *Pages) addRights(ctx context.Context, l objectRequest, d *views.Detail) (err error) {
 	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (p *Pages) addRights(ctx context.Context, l objectRequest, d *views.Detail)
 	return err
 }
 
-// mayEdit reports whether there is a form in which the caller may change objects like that of l.
+// mayEdit reports whether there is a form in which the caller can change objects like that of l.
 func (p *Pages) mayEdit(ctx context.Context, l objectRequest) (bool, error) {
 	k := l.ref.Kind
 	if _, ok := page.Editable(l.space).ByPlural(k.Plural); !ok || k.Fixed != "" {
@@ -36,7 +36,7 @@ func (p *Pages) mayEdit(ctx context.Context, l objectRequest) (bool, error) {
 	return p.cluster.Can(ctx, l.id, "update", k, l.space.Namespace)
 }
 
-// anotherPath returns where the caller may ask for one more like the object of l, "" for those who may not.
+// anotherPath returns the URL of the form for a copy of the object of l, "" for callers who cannot request one.
 func (p *Pages) anotherPath(ctx context.Context, l objectRequest) (string, error) {
 	if _, ok := l.space.Kinds.ByPlural(l.ref.Kind.Plural); !ok {
 		return "", nil
@@ -48,8 +48,8 @@ func (p *Pages) anotherPath(ctx context.Context, l objectRequest) (string, error
 	return views.AnotherPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name), nil
 }
 
-// cannotAct tells why some of what can be done with other resources cannot be done with this one; "" if all can. What
-// is not offered is not just left out: the page says why.
+// cannotAct returns why some actions are not possible with this object; "" if all are. The page says why an action is
+// not offered.
 func cannotAct(l objectRequest, d views.Detail) string {
 	k := l.ref.Kind
 	switch {
@@ -75,7 +75,7 @@ func cannotAct(l objectRequest, d views.Detail) string {
 	return words
 }
 
-// rightsOfDetail returns those that the page of an object asks for.
+// rightsOfDetail returns the rights that the page of an object checks.
 func (p *Pages) rightsOfDetail(l objectRequest) []cluster.Right {
 	k, ns := l.ref.Kind, l.space.Namespace
 	out := []cluster.Right{cluster.ListEvents.In(activity.Namespace(ns))}
@@ -93,7 +93,7 @@ func (p *Pages) rightsOfDetail(l objectRequest) []cluster.Right {
 	return out
 }
 
-// refers tells whether objects of kind a may refer to some of kind b.
+// refers reports whether objects of kind a can refer to objects of kind b.
 func refers(a, b catalog.Kind) bool {
 	return slices.ContainsFunc(a.Refers, func(r catalog.Reference) bool { return slices.Contains(r.Kinds, b.Name) })
 }

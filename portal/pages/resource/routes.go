@@ -25,7 +25,7 @@ func (p *Pages) Routes(r chi.Router) {
 	r.Get("/{kind}/{name}/restart", p.Handler(p.restartAsk))
 	r.Post("/{kind}/{name}/scale", p.Handler(p.scale))
 	r.Post("/{kind}/{name}/rollback", p.Handler(p.rollback))
-	r.Get("/{kind}/{name}/scale", p.Handler(p.backToDetail)) // where a refusal was shown
+	r.Get("/{kind}/{name}/scale", p.Handler(p.backToDetail)) // the URL of a page with an error
 	r.Get("/{kind}/{name}/rollback", p.Handler(p.backToDetail))
 	r.Post("/{kind}/{name}/{action}", p.Handler(p.act))
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted,
-// what holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
+// stepsOf returns the object's steps: requested, in AWS, the kind's own conditions, ready; for a deletion, what blocks
+// it. A new object has all steps from the start, so that the layout does not change.
 func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
 	by := "Portico has your request."
 	if r.RequestedBy != "" {
 		by = "By " + r.RequestedBy + "."
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
-	if k.Has("deletionPolicy") && k.Tells("arn") { // it stands for one thing in AWS
+	if k.Has("deletionPolicy") && k.Tells("arn") { // it has one resource in AWS
 		steps = append(steps, inAWS(f, obj))
 	}
 	own, told := ownSteps(f, k, now)
 	steps = append(steps, own...)
-	if f.Deleting { // Ready says by then what the deletion waits for, and so do its steps
+	if f.Deleting { // then Ready and its steps are about the deletion
 		return append(steps, deletionSteps(obj, r, now)...)
 	}
 	if told && f.Observed >= f.Generation {
@@ -36,18 +36,18 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 	return append(steps, readyStep(f, k, now))
 }
 
-// OwnSteps returns the steps that the kind of an object declares, as its conditions tell how far they are.
+// OwnSteps returns the steps that the object's kind declares, with the state of their conditions.
 func OwnSteps(obj *unstructured.Unstructured, k catalog.Kind, now time.Time) []views.Step {
 	steps, _ := ownSteps(status.FactsOf(obj), k, now)
 	return steps
 }
 
-// ownSteps returns the conditions of the object's own kind: first the steps that the kind declares, in its order, then
-// others. told reports whether one of them already gives the reason why the object is not Ready, in the same words.
+// ownSteps returns the conditions of the object's own kind: first the steps that the kind declares, in order, then
+// others. told reports whether one of them already shows the reason why the object is not Ready, in the same words.
 func ownSteps(f status.Facts, k catalog.Kind, now time.Time) (steps []views.Step, told bool) {
 	ready := f.Condition(v1alpha1.ConditionReady)
 	for _, c := range f.Steps(k) {
-		if c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionAWSAccess { // which has a card of its own, and holds nothing up
+		if c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionAWSAccess { // shown elsewhere
 			continue
 		}
 		s := stepOf(c, now)
@@ -59,7 +59,7 @@ func ownSteps(f status.Facts, k catalog.Kind, now time.Time) (steps []views.Step
 	return steps, told
 }
 
-// saidOnce leaves out of the steps what stands above them already.
+// saidOnce removes from the steps the text that is already shown above them.
 func saidOnce(steps []views.Step, headline string) []views.Step {
 	for i := range steps {
 		if steps[i].Text == headline {
@@ -69,7 +69,7 @@ func saidOnce(steps []views.Step, headline string) []views.Step {
 	return steps
 }
 
-// inAWS tells whether the resource exists at the provider.
+// inAWS returns the step of the resource in AWS.
 func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 	arn := catalog.TextAt(obj, "status", "arn")
 	switch {
@@ -81,7 +81,7 @@ func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 	return done("Created in AWS", arn, views.Moment{})
 }
 
-// readyStep returns the Ready condition, unless a newer wish has not been looked at.
+// readyStep returns the Ready condition, unless a newer generation has not been observed.
 func readyStep(f status.Facts, k catalog.Kind, now time.Time) views.Step {
 	all := f.Steps(k)
 	if len(all) == 0 || all[len(all)-1].Type != v1alpha1.ConditionReady {
@@ -90,7 +90,7 @@ func readyStep(f status.Facts, k catalog.Kind, now time.Time) views.Step {
 	return stepOf(all[len(all)-1], now)
 }
 
-// looks are how steps are shown, by their states.
+// looks are the looks of steps, by state.
 var looks = map[string]struct{ icon, tone string }{
 	status.StepDone: {"check", "good"}, status.StepInProgress: {"spin", "busy"}, status.StepFailed: {"alert", "bad"},
 	status.StepWaiting: {"wait", "idle"}, status.StepUnknown: {"wait", "idle"}, status.StepWarning: {"alert", "warn"},
@@ -105,7 +105,7 @@ func stepOf(c status.Step, now time.Time) views.Step {
 	return s
 }
 
-// deletionSteps say which finalizer waits for what.
+// deletionSteps returns a step for each finalizer, with what it waits for.
 func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
 	steps := []views.Step{done("Deletion requested", "", views.Moment{At: obj.GetDeletionTimestamp().Time, Now: now})}
 	for _, name := range obj.GetFinalizers() {
@@ -124,7 +124,7 @@ func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Ti
 	return steps
 }
 
-// deletionTitle tells what Portico does before it lets go of the object.
+// deletionTitle returns what Portico does before it releases the object.
 func deletionTitle(obj *unstructured.Unstructured) string {
 	switch {
 	case obj.GetKind() == page.ProviderKind:
@@ -143,7 +143,7 @@ func waiting(title, text string) views.Step {
 	return views.Step{Title: title, Text: text, Icon: "wait", Tone: "idle", State: "waiting"}
 }
 
-// parsed returns the zero time for what is no time.
+// parsed returns the parsed time, or the zero time.
 func parsed(s string) time.Time {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// tree returns the object with what was made for it and what it is bound to, each with how it is. What no cache holds
-// is told from the object's own status.
+// tree returns the object with the objects created for it and those it is bound to, each with its state. Those that are
+// not cached are read from the object's status.
 func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (views.Node, error) {
 	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
 	root, err := p.branch(ctx, l, l.ref.Kind, obj, seen, maxDepth)
@@ -42,7 +42,7 @@ func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Uns
 	return root, err
 }
 
-// branch returns one object of ours with what hangs on it.
+// branch returns one of our objects with the objects below it.
 func (p *Pages) branch(ctx context.Context, l objectRequest, k catalog.Kind, obj *unstructured.Unstructured,
 	seen map[catalog.Target]bool, depth int,
 ) (views.Node, error) {
@@ -81,13 +81,13 @@ func (p *Pages) branch(ctx context.Context, l objectRequest, k catalog.Kind, obj
 
 const deployment = "Deployment"
 
-// notSeen is how an object looks that the caller may not see.
+// notSeen is the look of an object that the caller cannot see.
 var notSeen = views.Look{Word: "Not known", Icon: "wait", Tone: "idle"}
 
-// keeps is an object that the operator keeps for one of ours, and the condition that tells how it is.
+// keeps is an object that the operator manages for one of ours, and the condition with its state.
 type keeps struct{ kind, condition string }
 
-// kept are the objects that the operator keeps in the cluster, under the name of ours.
+// kept are the objects that the operator manages in the cluster, with the name of ours.
 var kept = []keeps{
 	{deployment, "DeploymentReady"},
 	{"Service", "ServiceReady"},
@@ -97,7 +97,7 @@ var kept = []keeps{
 	{"HTTPRoute", "RouteReady"},
 }
 
-// made lists what was made for an object, as its status tells.
+// made returns the resources created for an object, from its status.
 func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 	f := status.FactsOf(obj)
 	var all []views.Node
@@ -136,11 +136,11 @@ func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 	return all
 }
 
-// replicaSets returns those that the Pods belong to, with the Pods below; the one with the youngest Pod first.
+// replicaSets returns the owners of the Pods, with the Pods below them; the one with the youngest Pod first.
 func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 	var sets []views.Node
 	for _, pod := range pods[:min(len(pods), maxPods)] {
-		kind, owner := "Pods", "" // that nothing keeps
+		kind, owner := "Pods", "" // without an owner
 		if o := metav1.GetControllerOf(pod); o != nil {
 			kind, owner = o.Kind, o.Name
 		}
@@ -160,7 +160,7 @@ func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 	return sets
 }
 
-// setLook counts the Pods that serve.
+// setLook returns how many Pods are ready.
 func setLook(pods []views.Node) views.Look {
 	ready := 0
 	for _, n := range pods {

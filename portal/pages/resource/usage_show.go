@@ -14,10 +14,10 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// almostFull is from which part of a limit on there is hardly anything left, in percent.
+// almostFull is the percentage of a limit from which usage is shown as high.
 const almostFull = 90
 
-// noUsage says why there are no figures; "" where nothing runs.
+// noUsage returns why there are no figures; "" if nothing runs.
 func noUsage(usage map[string]cluster.Usage, err error) string {
 	_, forbidden := errors.AsType[*cluster.ForbiddenError](err)
 	switch {
@@ -35,13 +35,13 @@ func noUsage(usage map[string]cluster.Usage, err error) string {
 	return ""
 }
 
-// load is what Pods use, and what is kept free for them at least and at most.
+// load is the usage, the requests and the limits of Pods.
 type load struct {
 	used, requests, limits quantities.Quantity
 	unlimited              bool // a container has no limit
 }
 
-// add adds what a Pod uses of one resource.
+// add adds a Pod's figures for one resource.
 func (l *load) add(used quantities.Quantity, pod *corev1.Pod, name corev1.ResourceName) {
 	l.used.Add(used)
 	for i := range pod.Spec.Containers {
@@ -55,7 +55,7 @@ func (l *load) add(used quantities.Quantity, pod *corev1.Pod, name corev1.Resour
 	}
 }
 
-// addGauges shows what each Pod uses, and all together.
+// addGauges adds the usage of each Pod, and of all together.
 func addGauges(out *views.App, pods []*corev1.Pod, usage map[string]cluster.Usage) {
 	var cpu, memory load
 	for i, pod := range pods {
@@ -81,7 +81,7 @@ func gauges(cpu, memory load) []views.Gauge {
 	return []views.Gauge{gauge("CPU", cpu, cores), gauge("Memory", memory, size)}
 }
 
-// gauge compares with the limit, if every container has one, and otherwise with what is reserved.
+// gauge compares the usage with the limit if every container has one, otherwise with the requests.
 func gauge(label string, l load, words func(quantities.Quantity) string) views.Gauge {
 	g := views.Gauge{Label: label, Used: words(l.used)}
 	of, kind := l.requests, "reserved"
@@ -97,7 +97,7 @@ func gauge(label string, l load, words func(quantities.Quantity) string) views.G
 	return g
 }
 
-// cores writes CPU as people write it in specs: 35m, 1.5 cores.
+// cores formats CPU as in specs: 35m, 1.5 cores.
 func cores(q quantities.Quantity) string {
 	m := q.MilliValue()
 	switch {
@@ -109,7 +109,7 @@ func cores(q quantities.Quantity) string {
 	return short(float64(m)/1000) + " cores"
 }
 
-// size writes memory in MiB, or GiB.
+// size formats memory in MiB or GiB.
 func size(q quantities.Quantity) string {
 	const mib = 1 << 20
 	if v := q.Value(); v < 1<<30 {
@@ -118,12 +118,12 @@ func size(q quantities.Quantity) string {
 	return short(float64(q.Value())/(1<<30)) + " GiB"
 }
 
-// short writes a number with two decimals at most.
+// short formats a number with at most two decimals.
 func short(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
 }
 
-// lastCrash returns how the container ended that crashed last, nil for none.
+// lastCrash returns how the container that crashed last ended, nil if none did.
 func (p *Pages) lastCrash(l objectRequest, pods []*corev1.Pod) *views.Crash {
 	var last *corev1.ContainerStateTerminated
 	var of *corev1.Pod

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// What is told when a sign-in ran out between the form and its answer.
+// The message when a sign-in expired between showing and posting the form.
 const (
 	notSet     = "More than five minutes have passed since you signed in again, so that the value was not set. Secret and key are kept for you; the value was thrown away, enter it once more afterwards."
 	notDeleted = "More than five minutes have passed since you signed in again, so that nothing was deleted."

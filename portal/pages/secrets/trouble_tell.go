@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// trouble is why something cannot be done, or was not, as the page tells it.
+// trouble is why something cannot be done, or was not, as the page shows it.
 type trouble struct {
 	status int
 	words  string // "" for a sign-in that does not count, which the page asks for anyway
@@ -22,7 +22,7 @@ type trouble struct {
 // ok says that there is none.
 var ok = trouble{status: http.StatusOK}
 
-// troubleOf returns what the operator told in place of what was asked. Other errors have pages of their own.
+// troubleOf returns the operator's error. Other errors have their own pages.
 func troubleOf(err error) (trouble, error) {
 	told, is := errors.AsType[*cluster.PersonError](err)
 	switch {

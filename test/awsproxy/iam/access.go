@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// Caller is who makes a request on a resource that may have a policy.
+// Caller is the caller of a request on a resource that may have a policy.
 type Caller struct {
-	// Names are all that the caller goes by, the closest first: a session, its role, and its account.
+	// Names are all principals that match the caller, the most specific first: a session, its role, and its account.
 	Names []Principal
-	// Root is true for the root user of an account, whom no policy of its own limits.
+	// Root is true for the root user of an account, which no policy of the account limits.
 	Root bool
 	// Foreign is true if the resource is another account's.
 	Foreign bool
-	// ByPolicy is true if the resource's policy alone lets anybody in, its own account too, as that of a KMS key does:
-	// "Key policies in AWS KMS" of its guide.
+	// ByPolicy is true if only the resource's policy gives access, to its own account too, as for a KMS key: "Key
+	// policies in AWS KMS" of its guide.
 	ByPolicy bool
 }
 
-// grant says by which of a caller's names a policy lets it in. What is more than byAccount is enough in the caller's
-// own account.
+// grant is the most specific principal of the caller that a policy allows. Any value above byAccount is sufficient in
+// the caller's own account.
 type grant int
 
 const (
 	none      grant = iota
-	byAccount       // the account may give it on to those in it
-	byRole          // or everybody
+	byAccount       // the account may delegate it to its principals
+	byRole          // or for everybody
 	bySession
 )
 
 // DecideOn judges a request on a resource with a policy, or without one if on is nil, by "Policy evaluation logic" of
-// IAM's guide: an explicit deny wins. Of a resource of another account both the resource's policy and the caller's own
-// must allow; of one of the caller's account either. What the resource's policy allows a role, a boundary and a session
-// policy still limit (it does not what it allows the session by its ARN); what it allows the account, the caller's own
-// policies must allow as well.
+// IAM's guide: an explicit deny wins. For a resource of another account, both the resource's policy and the caller's
+// own must allow; for one of the caller's account either is sufficient. A boundary and a session policy still limit
+// what the resource's policy allows a role (but not what it allows the session by its ARN); what it allows the
+// account, the caller's own policies must allow as well.
 //
-// For everybody (*) AWS does not say that; here it is as for a role, which is the stricter.
+// AWS does not document that for everybody (*); here it is as for a role, which is the stricter.
 func (p Policies) DecideOn(r Request, on *ResourcePolicy, who Caller) Decision {
 	own := p.Decide(r)
 	if who.Root {
@@ -65,7 +65,7 @@ func (p Policies) DecideOn(r Request, on *ResourcePolicy, who Caller) Decision {
 	return p.limits(r)
 }
 
-// limits judges a request that a resource's policy allows the caller's role: only what takes away counts.
+// limits judges a request that a resource's policy allows the caller's role: only policies that restrict count.
 func (p Policies) limits(r Request) Decision {
 	if p.Boundary != nil && !some([]*Policy{p.Boundary}, r, false) {
 		return Decision{because: "because no permissions boundary allows the " + r.Action + " action"}
@@ -76,14 +76,15 @@ func (p Policies) limits(r Request) Decision {
 	return Decision{Allowed: true}
 }
 
-// Admits reports whether the policy lets in who is no principal of an account, as a service: it must be allowed, and
-// not denied. No policy lets nobody in.
+// Admits reports whether the policy allows a principal that belongs to no account, such as a service: it must be
+// allowed, and not denied. Without a policy, no such principal is allowed.
 func (p *ResourcePolicy) Admits(r Request, who Principal) bool {
 	return p.allows(r, []Principal{who}) != none && !p.Denies(r, false, who)
 }
 
-// Denies reports whether a statement denies the request to who goes by the names. NotPrincipal has to name all of them,
-// and always denies who has a boundary: "AWS JSON policy elements: NotPrincipal" of IAM's guide.
+// Denies reports whether a statement denies the request to a caller with the names. A NotPrincipal exempts the caller
+// only if it has all of the names, and never a caller with a boundary: "AWS JSON policy elements: NotPrincipal" of
+// IAM's guide.
 func (p *ResourcePolicy) Denies(r Request, bounded bool, names ...Principal) bool {
 	if p == nil {
 		return false
@@ -104,7 +105,7 @@ func (p *ResourcePolicy) Denies(r Request, bounded bool, names ...Principal) boo
 	return false
 }
 
-// allows returns the best that statements grant to who goes by the names.
+// allows returns the most that statements grant to a caller with the names.
 func (p *ResourcePolicy) allows(r Request, names []Principal) grant {
 	best := none
 	if p == nil {
@@ -124,7 +125,7 @@ func (p *ResourcePolicy) allows(r Request, names []Principal) grant {
 	return best
 }
 
-// grants returns what the statement is worth to who goes by a name that it has.
+// grants returns what the statement grants to the principal.
 func (s *resourceStatement) grants(n Principal) grant {
 	everybody := slices.ContainsFunc(s.principals, Principal.everybody)
 	switch {
@@ -137,12 +138,12 @@ func (s *resourceStatement) grants(n Principal) grant {
 	}
 }
 
-// everybody reports whether the principal stands for all, of every kind: in the policy of a resource {"AWS": "*"} is
+// everybody reports whether the principal means everybody, of every kind: in the policy of a resource {"AWS": "*"} is
 // the same as "*", and both include services, as S3's page "Granting permissions to publish event notification
 // messages" uses them.
 func (p Principal) everybody() bool { return p.Kind == "*" || p.Kind == "AWS" && p.Name == "*" }
 
-// named reports whether one of the principals is who goes by the name. An account may be given as its number.
+// named reports whether the list has the principal. An account may be given as its number.
 func named(all []Principal, who Principal) bool {
 	return slices.ContainsFunc(all, func(p Principal) bool {
 		if p.everybody() {

@@ -15,7 +15,7 @@ type condition struct {
 	values   []pattern
 }
 
-// quantifier says how many of a key's values must be as the condition wants.
+// quantifier is how many of a key's values must meet the condition.
 type quantifier int
 
 const (
@@ -24,7 +24,7 @@ const (
 	forAny
 )
 
-// operatorOf reads an operator's name, with what stands before and after it.
+// operatorOf parses an operator's name, with its prefix and suffix.
 func operatorOf(name string) (condition, error) {
 	var c condition
 	base := name
@@ -54,8 +54,8 @@ func (c *condition) check() error {
 	return nil
 }
 
-// holds reports whether the condition is met. A key without values meets what
-// is negated, ForAllValues and …IfExists, and nothing else.
+// holds reports whether the condition is met. A key without values meets negated operators, ForAllValues and
+// …IfExists, and nothing else.
 func (c *condition) holds(in Context) bool {
 	have := in.values(c.key)
 	if c.operator.null {
@@ -76,8 +76,7 @@ func (c *condition) holds(in Context) bool {
 	return met > 0
 }
 
-// is reports whether the value is one of those in the condition. One whose
-// variable has no value is nothing's equal.
+// is reports whether the value equals one of the condition's. One with a variable without a value equals nothing.
 func (c *condition) is(value string, in Context) bool {
 	for _, p := range c.values {
 		if want, ok := p.expand(in); ok && c.operator.compare(value, want) {

@@ -2,8 +2,7 @@ package iam
 
 import "strings"
 
-// Context returns the values of a condition key, whose name is in lower case;
-// none if the call has none.
+// Context returns the values of a condition key, whose name is in lower case; none if the call has no such key.
 type Context func(key string) []string
 
 func (c Context) values(key string) []string {
@@ -16,17 +15,17 @@ func (c Context) values(key string) []string {
 // Request is one action on one resource. A call may need several.
 type Request struct {
 	Action   string // service:Name
-	Resource string // an ARN, or * of an action that has no resource
+	Resource string // an ARN, or * for an action without a resource
 	Context  Context
 }
 
-// Policies are all that say what a principal may do.
+// Policies are all policies that decide what a principal may do.
 type Policies struct {
-	// Identity are those attached to the principal.
+	// Identity are the policies attached to the principal.
 	Identity []*Policy
-	// Boundary limits what Identity can allow; nil does not.
+	// Boundary limits what Identity can allow; nil is no limit.
 	Boundary *Policy
-	// Session are those that the session was opened with; none limit nothing.
+	// Session are the policies that the session was opened with; an empty list is no limit.
 	Session []*Policy
 }
 
@@ -36,7 +35,7 @@ type Decision struct {
 	because string
 }
 
-// Because says in AWS's words why the request is denied.
+// Because returns in AWS's words why the request is denied.
 func (d Decision) Because() string { return d.because }
 
 // Decide judges a request.
@@ -64,7 +63,7 @@ func (p Policies) Decide(r Request) Decision {
 	return Decision{Allowed: true}
 }
 
-// some reports whether a statement of the effect is about the request.
+// some reports whether a statement with the effect matches the request.
 func some(policies []*Policy, r Request, deny bool) bool {
 	for _, p := range policies {
 		for i := range p.statements {
@@ -88,9 +87,8 @@ func (s *statement) isAbout(r Request) bool {
 	return true
 }
 
-// oneOf reports whether the text is of one of the patterns, or of none of those
-// that are named to be left out. A pattern whose variable has no value is of
-// nothing.
+// oneOf reports whether the text matches one of the patterns, or none of the excepted patterns. A pattern with a
+// variable without a value matches nothing.
 func oneOf(patterns, except []pattern, text string, c Context) bool {
 	list := patterns
 	if list == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// keys are those that the tests give values for.
+// keys are the condition keys that the tests give values for.
 var keys = iam.Keys{"aws:PrincipalTag/", "aws:RequestTag/", "aws:ResourceTag/", "aws:TagKeys", "aws:SourceIp", "aws:CurrentTime", "aws:PrincipalArn", "s3:max-keys", "aws:SecureTransport"}
 
 func parse(t *testing.T, text string) *iam.Policy {
@@ -19,7 +19,7 @@ func parse(t *testing.T, text string) *iam.Policy {
 	return p
 }
 
-// values makes a context of keys and values; a | separates several values.
+// values returns a context from pairs of keys and values; a | separates several values.
 func values(pairs ...string) iam.Context {
 	all := map[string][]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -79,7 +79,7 @@ func TestStatementsAreAboutActionsAndResources(t *testing.T) {
 	}
 }
 
-// The table says for each condition whether it is met by the context below.
+// The table has for each condition whether the context below meets it.
 func TestConditions(t *testing.T) {
 	in := values(
 		"aws:RequestTag/team", "team-a", "aws:PrincipalTag/team", "team-a", "aws:PrincipalTag/other", "team-b", "aws:ResourceTag/size", "7",
@@ -216,7 +216,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	}
 }
 
-// Before the version of 2012 there were no variables.
+// Version 2008-10-17 has no variables.
 func TestVariablesAreTextInTheOldVersion(t *testing.T) {
 	p := parse(t, `{"Version":"2008-10-17","Statement":`+allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/team}-*"`)+`}`)
 	in := values("aws:PrincipalTag/team", "team-a")

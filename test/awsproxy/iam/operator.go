@@ -14,9 +14,9 @@ const arnParts = 6
 // operator compares a value of the call with one of the document.
 type operator struct {
 	compare func(have string, want pattern) bool
-	valid   func(want string) bool // of the document's values; nil takes any
+	valid   func(want string) bool // for the document's values; nil accepts any
 	negated bool
-	null    bool // it asks whether there is a value
+	null    bool // it tests whether there is a value
 }
 
 // operators by name, without ForAllValues:, ForAnyValue: and IfExists.
@@ -60,7 +60,7 @@ func equalFold(have string, want pattern) bool { return strings.EqualFold(have, 
 
 func like(have string, want pattern) bool { return want.matches(have) }
 
-// arnLike compares each of the six parts of an ARN for itself.
+// arnLike compares each of the six parts of an ARN separately.
 func arnLike(have string, want pattern) bool {
 	parts, patterns := strings.SplitN(have, ":", arnParts), want.split()
 	if len(parts) != arnParts || len(patterns) != arnParts {
@@ -74,7 +74,7 @@ func arnLike(have string, want pattern) bool {
 	return true
 }
 
-// numeric compares numbers; what is none compares with nothing.
+// numeric compares numbers; what is not a number matches nothing.
 func numeric(holds func(order int) bool) operator {
 	return operator{
 		valid: func(want string) bool { _, err := strconv.ParseFloat(want, 64); return err == nil },
@@ -86,7 +86,7 @@ func numeric(holds func(order int) bool) operator {
 	}
 }
 
-// date compares times, as of ISO 8601 or in seconds since 1970.
+// date compares times, in ISO 8601 or in seconds since 1970.
 func date(holds func(order int) bool) operator {
 	return operator{
 		valid: func(want string) bool { _, ok := readTime(want); return ok },
@@ -135,7 +135,7 @@ func isNetwork(want string) bool {
 	return ok
 }
 
-// network reads an address as a network of its own.
+// network parses an address or a network; an address becomes a network of one address.
 func network(text string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(text); err == nil {
 		return p, true

@@ -2,14 +2,13 @@ package iam
 
 import "strings"
 
-// pattern is a text in which some characters stand for others, and variables
-// for what the call says.
+// pattern is a text with wildcards and variables.
 type pattern []token
 
 // token is one character, or a variable.
 type token struct {
 	char     rune
-	wild     bool // char is * or ?, and stands for others
+	wild     bool // char is a wildcard, * or ?
 	variable *variable
 }
 
@@ -19,7 +18,7 @@ type variable struct {
 	hasDefault bool
 }
 
-// plain reads a text without variables.
+// plain parses a text without variables.
 func plain(text string) pattern {
 	var p pattern
 	for _, c := range text {
@@ -28,7 +27,7 @@ func plain(text string) pattern {
 	return p
 }
 
-// literal reads a text in which no character stands for another.
+// literal parses a text without wildcards.
 func literal(text string) pattern {
 	var p pattern
 	for _, c := range text {
@@ -37,8 +36,7 @@ func literal(text string) pattern {
 	return p
 }
 
-// expand returns the pattern with the values of its variables; false if one has
-// none, or more than one.
+// expand returns the pattern with the values of its variables; false if one has no value, or more than one.
 func (p pattern) expand(c Context) (pattern, bool) {
 	var out pattern
 	for _, t := range p {
@@ -69,7 +67,7 @@ func (p pattern) fixed() bool {
 	return true
 }
 
-// text returns the characters of an expanded pattern, as they stand.
+// text returns the characters of an expanded pattern, unchanged.
 func (p pattern) text() string {
 	var b strings.Builder
 	for _, t := range p {
@@ -78,11 +76,11 @@ func (p pattern) text() string {
 	return b.String()
 }
 
-// matches reports whether an expanded pattern is of the whole text. An asterisk
-// stands for any characters: also for /, - and :.
+// matches reports whether an expanded pattern matches the whole text. An asterisk matches any characters, /, - and :
+// included.
 func (p pattern) matches(text string) bool {
 	s := []rune(text)
-	at, star, from := 0, -1, 0 // star: the last asterisk; from: where what follows it was tried
+	at, star, from := 0, -1, 0 // star: the last asterisk; from: where the pattern after it was last tried
 	for i := 0; i < len(s); {
 		switch {
 		case at < len(p) && p[at].wild && p[at].char == '*':
@@ -104,7 +102,7 @@ func (p pattern) matches(text string) bool {
 	return at == len(p)
 }
 
-// split cuts an expanded pattern at its first five colons, as an ARN is cut.
+// split splits an expanded pattern at its first five colons, as an ARN is split.
 func (p pattern) split() []pattern {
 	var parts []pattern
 	start := 0

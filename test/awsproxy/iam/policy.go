@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Policy is a parsed document. It may be used by several goroutines at once.
+// Policy is a parsed document. Several goroutines can use it at once.
 type Policy struct{ statements []statement }
 
 // statement allows or denies; the zero value of a list means that the document
@@ -21,11 +21,11 @@ type statement struct {
 	conditions              []condition
 }
 
-// Keys are the condition keys that have values when a call is judged. One that
-// ends in "/" stands for all that begin with it, as aws:RequestTag/ does.
+// Keys are the condition keys that have values when a call is judged. One that ends in "/" matches all keys that
+// begin with it, as aws:RequestTag/ does.
 type Keys []string
 
-// has reports whether the key, in any case, is one of them.
+// has reports whether the keys include the key, regardless of case.
 func (k Keys) has(key string) bool {
 	key = strings.ToLower(key)
 	for _, known := range k {
@@ -37,14 +37,14 @@ func (k Keys) has(key string) bool {
 	return false
 }
 
-// document is what a policy may hold, in JSON.
+// document is the JSON of a policy.
 type document struct {
 	Version   string
 	ID        string `json:"Id"`
 	Statement statementList
 }
 
-// statementJSON has no Principal: whose policy it is says where it is attached.
+// statementJSON has no Principal: that is the principal that the policy is attached to.
 type statementJSON struct {
 	Sid, Effect           string
 	Action, NotAction     textList
@@ -96,7 +96,7 @@ func (l *textList) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// strictly reads JSON that may hold known fields only, each once.
+// strictly parses JSON that may have known fields only, each once.
 func strictly(text []byte, into any) error {
 	if err := once(text); err != nil {
 		return err
@@ -106,12 +106,11 @@ func strictly(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-// once refuses an object that has a field twice: the last would count, and AWS
-// refuses it too.
+// once refuses an object that has a field twice: otherwise the last would count, and AWS refuses it too.
 func once(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
-	var open []map[string]bool // the fields of each object around; nil for a list
-	name := true               // whether a text that comes now names a field
+	var open []map[string]bool // the fields of each enclosing object; nil for a list
+	name := true               // whether the next string is the name of a field
 	for {
 		token, err := d.Token()
 		if err != nil {
@@ -136,7 +135,7 @@ func once(text []byte) error {
 	}
 }
 
-// nest returns the objects around what follows a delimiter.
+// nest returns the enclosing objects after a delimiter.
 func nest(open []map[string]bool, t json.Delim) []map[string]bool {
 	switch t {
 	case '{':
@@ -148,8 +147,7 @@ func nest(open []map[string]bool, t json.Delim) []map[string]bool {
 	}
 }
 
-// Parse reads a document. The keys are those that conditions and variables may
-// name.
+// Parse parses a document. The keys are those that conditions and variables may use.
 func Parse(text []byte, known Keys) (*Policy, error) {
 	var doc document
 	if err := strictly(text, &doc); err != nil {
@@ -159,7 +157,7 @@ func Parse(text []byte, known Keys) (*Policy, error) {
 	switch doc.Version {
 	case "2012-10-17":
 		variables = true
-	case "", "2008-10-17": // variables are plain text then
+	case "", "2008-10-17": // variables are plain text in these versions
 	default:
 		return nil, fmt.Errorf("policy document: unknown version %q", doc.Version)
 	}

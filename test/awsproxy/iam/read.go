@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// reader makes statements of what JSON holds.
+// reader converts parsed JSON to statements.
 type reader struct {
 	known     Keys
-	variables bool // whether ${…} is one
+	variables bool // whether ${…} is a variable
 }
 
 func (r *reader) statement(in *statementJSON) (statement, error) {
@@ -41,7 +41,7 @@ func (r *reader) statement(in *statementJSON) (statement, error) {
 	return out, err
 }
 
-// each reads all values; none of none.
+// each reads all values; nil for nil.
 func each(from textList, read func(string) (pattern, error)) ([]pattern, error) {
 	var all []pattern
 	for _, text := range from {
@@ -57,7 +57,7 @@ func each(from textList, read func(string) (pattern, error)) ([]pattern, error) 
 	return all, nil
 }
 
-// action reads the name of an action, which has no variables and no case.
+// action parses the name of an action, which has no variables and ignores case.
 func action(text string) (pattern, error) {
 	service, name, found := strings.Cut(text, ":")
 	if text != "*" && (!found || service == "" || name == "") {
@@ -73,7 +73,7 @@ func (r *reader) resource(text string) (pattern, error) {
 	return r.pattern(text)
 }
 
-// conditions reads a block of them, in the order of their names.
+// conditions reads a condition block, sorted by name.
 func (r *reader) conditions(block map[string]map[string]textList) ([]condition, error) {
 	var all []condition
 	for _, name := range slices.Sorted(maps.Keys(block)) {
@@ -101,7 +101,7 @@ func (r *reader) conditions(block map[string]map[string]textList) ([]condition, 
 	return all, nil
 }
 
-// pattern reads a text with wildcards and variables.
+// pattern parses a text with wildcards and variables.
 func (r *reader) pattern(text string) (pattern, error) {
 	if !r.variables {
 		return plain(text), nil
@@ -125,7 +125,7 @@ func (r *reader) pattern(text string) (pattern, error) {
 	}
 }
 
-// variable reads what stands between ${ and }: a key, with a default value after a comma, or a character for itself.
+// variable parses the text between ${ and }: a key, with a default value after a comma, or a literal character.
 func (r *reader) variable(text string) (pattern, error) {
 	if text == "*" || text == "?" || text == "$" {
 		return pattern{{char: rune(text[0])}}, nil

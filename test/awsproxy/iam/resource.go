@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What may be wrong with the policy of a resource, for services that tell these apart.
+// Errors in the policy of a resource, for services that distinguish them.
 var (
 	ErrPrincipal = errors.New("invalid principal")
 	ErrResource  = errors.New("invalid resource")
@@ -17,14 +17,14 @@ var (
 	ErrCondition = errors.New("invalid condition")
 )
 
-// ResourcePolicy is the parsed policy of a resource: who may do what with it. It may be used by several goroutines at
-// once.
+// ResourcePolicy is the parsed policy of a resource: which principals may do what with it. Several goroutines can use
+// it at once.
 type ResourcePolicy struct {
 	statements []resourceStatement
 	given      []ResourceStatement
 }
 
-// ResourceStatement is a statement as the document has it.
+// ResourceStatement is a statement as the document states it.
 type ResourceStatement struct {
 	Sid                       string
 	Deny                      bool
@@ -37,10 +37,10 @@ type ResourceStatement struct {
 type resourceStatement struct {
 	statement
 
-	principals, except []Principal // one of them is empty
+	principals, except []Principal // one of the two is empty
 }
 
-// resourceDocument is what the policy of a resource may hold, in JSON.
+// resourceDocument is the JSON of a resource's policy.
 type resourceDocument struct {
 	Version   string
 	ID        string `json:"Id"`
@@ -71,8 +71,8 @@ func (l *resourceStatementList) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ParseResource reads the policy of a resource. The keys are those that conditions and variables may name. Each
-// statement needs a principal, by "AWS JSON policy elements: Principal" of IAM's guide, and a Sid of its own if it has
+// ParseResource parses the policy of a resource. The keys are those that conditions and variables may use. Each
+// statement needs a principal, by "AWS JSON policy elements: Principal" of IAM's guide, and a unique Sid if it has
 // one, by "Sid".
 func ParseResource(text []byte, known Keys) (*ResourcePolicy, error) {
 	var doc resourceDocument
@@ -127,7 +127,7 @@ func (r *reader) ofResource(in *resourceStatementJSON) (resourceStatement, error
 	return out, err
 }
 
-// given returns the statement as it was written.
+// given returns the statement as the document states it.
 func (in *resourceStatementJSON) given(s *resourceStatement) ResourceStatement {
 	conditions := map[string]map[string][]string{}
 	for operator, keys := range in.Condition {
@@ -144,14 +144,14 @@ func (in *resourceStatementJSON) given(s *resourceStatement) ResourceStatement {
 }
 
 var (
-	// principalARN is of an account's root, a user, a role, a session of a role, or a federated user; no part may be a
-	// wildcard.
+	// principalARN matches the ARN of an account's root, a user, a role, a session of a role, or a federated user; no
+	// part may be a wildcard.
 	principalARN = regexp.MustCompile(`^arn:aws[a-z-]*:(iam::[0-9]{12}:(root|(user|role)/[\w+=,.@/-]+)|sts::[0-9]{12}:(assumed-role|federated-user)/[\w+=,.@/-]+)$`)
 	accountID    = regexp.MustCompile(`^[0-9]{12}$`)
 	serviceName  = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*\.amazonaws\.com(\.cn)?$`)
 )
 
-// principalsOf reads an element, sorted by kind; none of none.
+// principalsOf reads a principal element, sorted by kind; nil for nil.
 func principalsOf(m principalMap) ([]Principal, error) {
 	var all []Principal
 	for _, kind := range slices.Sorted(maps.Keys(m)) {
@@ -184,5 +184,5 @@ func (p Principal) valid() bool {
 	}
 }
 
-// Statements returns what the document has.
+// Statements returns the statements of the document.
 func (p *ResourcePolicy) Statements() []ResourceStatement { return p.given }

@@ -92,7 +92,7 @@ func TestPoliciesOfResourcesAndCallersTogether(t *testing.T) {
 		own        iam.Policies
 		who        iam.Caller
 		statements []string
-		want       string // why not; empty if it may
+		want       string // why it is denied; empty if it is allowed
 	}{
 		"by its own policy":                     {may, local, nil, ""},
 		"by none":                               {mayNot, local, nil, "no identity-based policy"},

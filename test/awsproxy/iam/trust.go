@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Principal is a name that a caller goes by, of one kind.
+// Principal identifies a caller, by one kind of name.
 type Principal struct {
 	Kind string // AWS, Service, Federated, or "*" for all
 	Name string // an ARN, an account, a service, or "*"
@@ -24,14 +24,14 @@ type trustStatement struct {
 	principals []Principal
 }
 
-// trustDocument is what a trust policy may hold, in JSON.
+// trustDocument is the JSON of a trust policy.
 type trustDocument struct {
 	Version   string
 	ID        string `json:"Id"`
 	Statement trustStatementList
 }
 
-// trustStatementJSON has no Resource: that is the role.
+// trustStatementJSON has no Resource: that is the role itself.
 type trustStatementJSON struct {
 	Sid, Effect string
 	Principal   principalMap
@@ -72,8 +72,8 @@ func (l *trustStatementList) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ParseTrust reads a trust policy. The keys are those that conditions may name,
-// beside those of the OpenID Connect providers that it trusts.
+// ParseTrust parses a trust policy. The keys are those that conditions may use, in addition to the keys of the OpenID
+// Connect providers that it trusts.
 func ParseTrust(text []byte, known Keys) (*Trust, error) {
 	var doc trustDocument
 	if err := strictly(text, &doc); err != nil {
@@ -127,7 +127,7 @@ func readTrust(in *trustStatementJSON, known Keys, variables bool) (trustStateme
 	return out, err
 }
 
-// trustActions are those that a trust policy may name.
+// trustActions are the actions that a trust policy may name.
 var trustActions = []string{
 	"sts:AssumeRole", "sts:AssumeRoleWithSAML", "sts:AssumeRoleWithWebIdentity", "sts:TagSession", "sts:SetSourceIdentity", "sts:SetContext", "sts:*",
 }
@@ -139,7 +139,7 @@ func trustAction(text string) (pattern, error) {
 	return action(text)
 }
 
-// Principals returns all that the policy names, in its order.
+// Principals returns all principals that the policy names, in its order.
 func (t *Trust) Principals() []Principal {
 	var all []Principal
 	for _, s := range t.statements {
@@ -148,12 +148,12 @@ func (t *Trust) Principals() []Principal {
 	return all
 }
 
-// Allows reports whether a statement allows the action to who goes by the name.
+// Allows reports whether a statement allows the action to the principal.
 func (t *Trust) Allows(action string, who Principal, c Context) bool {
 	return t.some(false, action, who, c)
 }
 
-// Denies reports whether a statement denies the action to who goes by the name.
+// Denies reports whether a statement denies the action to the principal.
 func (t *Trust) Denies(action string, who Principal, c Context) bool {
 	return t.some(true, action, who, c)
 }
@@ -168,8 +168,7 @@ func (t *Trust) some(deny bool, action string, who Principal, c Context) bool {
 	return false
 }
 
-// names reports whether the statement is about who goes by the name. An account
-// may be given as its number.
+// names reports whether the statement names the principal. An account may be given as its number.
 func (s *trustStatement) names(who Principal) bool {
 	return slices.ContainsFunc(s.principals, func(p Principal) bool {
 		if p.Kind != who.Kind {
@@ -180,8 +179,7 @@ func (s *trustStatement) names(who Principal) bool {
 	})
 }
 
-// Mentions reports whether a statement allows the action to who goes by the
-// name, be it under conditions.
+// Mentions reports whether a statement allows the action to the principal, even if only under conditions.
 func (t *Trust) Mentions(action string, who Principal) bool {
 	for i := range t.statements {
 		s := t.statements[i]

@@ -1,5 +1,5 @@
-// Package mototest runs the AWS simulator for tests, from the virtual
-// environment that `make deps` makes at the root of the module.
+// Package mototest runs the AWS simulator for tests, from the virtual environment that `make deps` creates at the
+// root of the module.
 package mototest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// patience is for a loaded CI machine; a start takes one or two seconds.
+// patience allows for a loaded CI machine; a start takes one or two seconds.
 const patience = 60 * time.Second
 
 // Launch runs a simulator until stop, which may be called once.
@@ -41,12 +41,12 @@ func Launch() (base *url.URL, stop func(), err error) {
 		return nil, nil, err
 	}
 	return base, func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it holds nothing worth a goodbye
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it has no state worth a graceful stop
 		<-exited                                            //nolint:errcheck // it was killed
 	}, nil
 }
 
-// find looks for the server, and the Python that has moto, from the working directory upwards.
+// find searches for the server, and the Python that has moto, from the working directory upwards.
 func find() (python, server string, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -78,7 +78,7 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// await returns once the simulator answers.
+// await returns once the simulator responds.
 func await(base *url.URL, exited <-chan error) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {

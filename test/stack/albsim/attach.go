@@ -8,13 +8,13 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// result is what became of one parent that a route names.
+// result is the status of one parent of a route.
 type result struct {
 	ref      gatewayv1.ParentReference
 	accepted gatewayv1.RouteConditionReason
 }
 
-// attach adds the route to the listeners that it names and that take it.
+// attach adds the route to the listeners that it names and that accept it.
 func (w *world) attach(r *route, ref gatewayv1.ParentReference, t *topology, p parent) result {
 	verdict, to := gatewayv1.RouteReasonNoMatchingParent, 0
 	for _, l := range t.listeners {
@@ -41,13 +41,13 @@ func (w *world) attach(r *route, ref gatewayv1.ParentReference, t *topology, p p
 	return result{ref: ref, accepted: verdict}
 }
 
-// names reports whether the reference means this listener of its parent.
+// names reports whether the reference selects this listener of its parent.
 func names(ref gatewayv1.ParentReference, l *listener) bool {
 	return (ref.SectionName == nil || *ref.SectionName == l.name) && (ref.Port == nil || *ref.Port == l.port)
 }
 
-// shared returns the hostnames of both a listener and a route: of two that overlap, the narrower. "" means every name.
-// The controller passes over a hostname of a route that has a label of more than 63 characters.
+// shared returns the hostnames that a listener and a route have in common: of two that overlap, the narrower. ""
+// means every name. The controller ignores a hostname of a route that has a label of more than 63 characters.
 func shared(listener string, route []string) []string {
 	if len(route) == 0 {
 		return []string{listener}
@@ -66,7 +66,7 @@ func shared(listener string, route []string) []string {
 	return slices.Compact(both)
 }
 
-// longestLabel of a hostname. Controller: routeutils/utils.go, IsHostNameInValidFormat.
+// longestLabel is the maximum length of a hostname's label. Controller: routeutils/utils.go, IsHostNameInValidFormat.
 const longestLabel = 63
 
 // covers reports whether name lies below the wildcard, at any depth.
@@ -74,7 +74,7 @@ func covers(wildcard, name string) bool {
 	return strings.HasPrefix(wildcard, "*.") && strings.HasSuffix(name, wildcard[1:])
 }
 
-// resolve looks for what the route sends requests to.
+// resolve resolves the backends of the route.
 func (w *world) resolve(r *route) {
 	r.resolved = gatewayv1.RouteReasonResolvedRefs
 	for i := range r.rules {
@@ -89,7 +89,7 @@ func (w *world) resolve(r *route) {
 	}
 }
 
-// targetGroupName is the kind of a backend that is a target group of AWS, made by whomever.
+// targetGroupName is the kind of a backend that is a target group in AWS, created by anyone.
 const targetGroupName = "TargetGroupName"
 
 func (w *world) resolveBackend(r *route, b gatewayv1.BackendRef) gatewayv1.RouteConditionReason {
@@ -119,7 +119,7 @@ func serviceOf(r *route, b gatewayv1.BackendRef) types.NamespacedName {
 	return types.NamespacedName{Namespace: otherwise(text(b.Namespace), r.object.GetNamespace()), Name: string(b.Name)}
 }
 
-// granted reports whether a ReferenceGrant lets the route reach a Service of another namespace.
+// granted reports whether a ReferenceGrant allows the route to refer to a Service in another namespace.
 func (w *world) granted(r *route, service types.NamespacedName) bool {
 	return slices.ContainsFunc(w.grants, func(g gatewayv1.ReferenceGrant) bool {
 		return g.Namespace == service.Namespace &&

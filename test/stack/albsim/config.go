@@ -11,7 +11,7 @@ import (
 // configFinalizer is on every LoadBalancerConfiguration that a Gateway of the controller names.
 const configFinalizer = "gateway.k8s.aws/loadbalancerconfigurations"
 
-// keepConfig sets the finalizer of the Gateway's configuration.
+// keepConfig sets the finalizer on the Gateway's configuration.
 func (s *Simulator) keepConfig(ctx context.Context, w *world, t *topology) error {
 	c := w.configs[configName(t)]
 	if c == nil || !c.DeletionTimestamp.IsZero() {
@@ -20,7 +20,7 @@ func (s *Simulator) keepConfig(ctx context.Context, w *world, t *topology) error
 	return s.setFinalizer(ctx, c, configFinalizer, true)
 }
 
-// releaseConfigs lets those configurations go that are being deleted and that no Gateway names any more.
+// releaseConfigs removes the finalizer from configurations that are being deleted and that no Gateway names any more.
 func (s *Simulator) releaseConfigs(ctx context.Context, w *world) error {
 	named := map[types.NamespacedName]bool{}
 	for _, t := range w.gateways {

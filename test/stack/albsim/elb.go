@@ -15,29 +15,29 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Cluster is the name of the cluster in the tags of what the simulator makes.
+// Cluster is the name of the cluster in the tags of the simulator's AWS resources.
 const Cluster = "portico-local"
 
-// balancers makes models true in AWS.
+// balancers reconciles AWS with models.
 type balancers struct {
 	elb      *elb.Client
 	ec2      *ec2.Client
 	counters *counters
 }
 
-// built is what there is of a Gateway.
+// built holds the AWS resources of a Gateway.
 type built struct {
 	name, arn, dns string
-	ports          map[int32]bool    // that are served
+	ports          map[int32]bool    // the ports with a listener
 	groups         map[string]string // ARNs by name
-	named          map[string]string // those of others, too
+	named          map[string]string // target groups that routes name, created by others included
 }
 
 func newBalancers(account aws.Config, c *counters) *balancers {
 	return &balancers{elb: elb.NewFromConfig(account), ec2: ec2.NewFromConfig(account), counters: c}
 }
 
-// refusal wraps an error of AWS for a status, without the request's ID, so that the status stays the same.
+// refusal wraps an error of AWS for a status, without the request ID, so that the status stays the same.
 func refusal(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -53,8 +53,8 @@ func isCode(err error, code string) bool {
 	return ok && api.ErrorCode() == code
 }
 
-// deploy makes the model true, in the controller's order: target groups, load balancer, listeners, rules, and then away
-// with what is too much. It stops at the first refusal.
+// deploy reconciles AWS with the model, in the controller's order: target groups, load balancer, listeners, rules,
+// and then the deletion of resources that are not in the model. It stops at the first refusal.
 func (b *balancers) deploy(ctx context.Context, m *model, have *built) error {
 	network, err := b.network(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *balancers) deploy(ctx context.Context, m *model, have *built) error {
 	return b.deleteGroups(ctx, have, m.Groups)
 }
 
-// tearDown removes all that was built.
+// tearDown removes all AWS resources of the Gateway.
 func (b *balancers) tearDown(ctx context.Context, m *model, have *built) error {
 	if have.arn == "" {
 		found, err := b.find(ctx, m.Name)
@@ -151,10 +151,10 @@ func (b *balancers) find(ctx context.Context, name string) (*elbtypes.LoadBalanc
 	return &out.LoadBalancers[0], nil
 }
 
-// errNotActive is no failure: AWS takes minutes for a new load balancer.
+// errNotActive is not a failure: AWS takes minutes for a new load balancer.
 var errNotActive = errors.New("the load balancer is not active yet")
 
-// makeBalancer finds or makes the load balancer, and waits for it by failing.
+// makeBalancer finds or creates the load balancer, and returns errNotActive until it is active.
 func (b *balancers) makeBalancer(ctx context.Context, m *model, subnets []string, have *built) error {
 	found, err := b.find(ctx, m.Name)
 	if err != nil {
@@ -216,8 +216,7 @@ func (b *balancers) makeGroup(ctx context.Context, m *model, name, vpc string, h
 	return nil
 }
 
-// namedGroups finds the target groups that routes name by their name in the account. One that is not there fails the
-// model.
+// namedGroups finds the target groups that routes refer to by name in the account. A missing one fails the model.
 func (b *balancers) namedGroups(ctx context.Context, m *model) (map[string]string, error) { //nolint:gocognit // a walk through rules and backends
 	found := map[string]string{}
 	for i := range m.Listeners {
@@ -240,7 +239,7 @@ func (b *balancers) namedGroups(ctx context.Context, m *model) (map[string]strin
 	return found, nil
 }
 
-// deleteGroups removes those that are not kept.
+// deleteGroups deletes the target groups except those in keep.
 func (b *balancers) deleteGroups(ctx context.Context, have *built, keep map[string]groupModel) error {
 	for _, name := range slices.Sorted(maps.Keys(have.groups)) {
 		if _, kept := keep[name]; kept {

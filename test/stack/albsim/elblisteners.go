@@ -11,10 +11,10 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// defaultPolicy is what the controller gives a listener without one.
+// defaultPolicy is the security policy that the controller gives a listener without one.
 const defaultPolicy = "ELBSecurityPolicy-2016-08"
 
-// makeListeners makes those of the model with their certificates and rules, and removes the others.
+// makeListeners creates and updates the model's listeners with their certificates and rules, and deletes the others.
 func (b *balancers) makeListeners(ctx context.Context, m *model, have *built) error {
 	found, err := b.listeners(ctx, have.arn)
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *balancers) listeners(ctx context.Context, balancer string) (map[int32]*
 	return found, nil
 }
 
-// makeListener returns the listener's ARN.
+// makeListener creates or updates a listener and returns its ARN.
 func (b *balancers) makeListener(ctx context.Context, m *model, p *portModel, balancer string, found *elbtypes.Listener) (string, error) {
 	var certificates []elbtypes.Certificate
 	var policy *string
@@ -102,9 +102,9 @@ func like(l *elbtypes.Listener, protocol elbtypes.ProtocolEnum, policy *string, 
 		aws.ToString(l.Certificates[0].CertificateArn) == aws.ToString(certificates[0].CertificateArn)
 }
 
-// exchange detaches the certificates that are too much, and then attaches those that are missing, one by one as the
-// controller does: who goes over the limit has lost the others by then. The default one is attached once more beside
-// the others.
+// exchange detaches the surplus certificates, and then attaches the missing ones, one by one as the controller does:
+// if that exceeds the limit, the surplus ones are already detached. The default certificate is attached once more
+// among the others.
 func (b *balancers) exchange(ctx context.Context, listener string, wanted []string) error {
 	have, err := b.certificates(ctx, listener)
 	if err != nil {

@@ -54,7 +54,7 @@ func (r *ruleModel) actions(have *built) []elbtypes.Action {
 	return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, ForwardConfig: to}}
 }
 
-// described returns a text of conditions and actions that is equal if AWS treats them as equal.
+// described returns a text of conditions and actions that is equal for rules that AWS treats as equal.
 func described(conditions []elbtypes.RuleCondition, actions []elbtypes.Action) string {
 	var parts []string
 	for i := range conditions {

@@ -12,20 +12,20 @@ import (
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 )
 
-// lastPriority is where rules that nothing asks for any more are moved, so that others can take their places.
+// lastPriority is the priority from which surplus rules are parked, so that others can take their places.
 const lastPriority = 50_000
 
-// ruleChanges lead from the rules that a listener has to those of the model.
+// ruleChanges are the changes from the current rules of a listener to those of the model.
 type ruleChanges struct {
-	move   map[string]int32       // priorities by ARN, of rules that are right but for their place, and of those in their way
-	modify map[int]*elbtypes.Rule // by the index of the rule that they are to be
-	create []int                  // indexes of the model's
+	move   map[string]int32       // priorities by ARN, of rules that differ only in priority, and of those in their places
+	modify map[int]*elbtypes.Rule // by the index of the model's rule
+	create []int                  // indexes of the model's rules
 	remove []*elbtypes.Rule
 }
 
-// makeRules gives the listener its rules: priority 1 is the first. It does so in the controller's order, and stops at
-// the first refusal: what is right but for its place is moved, what is in another's place becomes that, and only then
-// are rules made and removed.
+// makeRules gives the listener its rules: priority 1 is the first. It uses the controller's order, and stops at the
+// first refusal: it moves the rules that differ only in priority, changes rules into those that belong at their
+// priority, and only then creates and deletes rules.
 func (b *balancers) makeRules(ctx context.Context, m *model, p *portModel, listener string, have *built) error {
 	found, err := b.rules(ctx, listener)
 	if err != nil {
@@ -99,8 +99,8 @@ func (b *balancers) moveRules(ctx context.Context, to map[string]int32) error {
 	return err
 }
 
-// createAndRemove makes the rules that are missing before it removes any. At the limit it removes one for each that it
-// makes.
+// createAndRemove creates the missing rules before it deletes any. At the limit it deletes one for each that it
+// creates.
 func (b *balancers) createAndRemove(ctx context.Context, m *model, p *portModel, listener string, c ruleChanges, have *built) error {
 	full := false
 	for len(c.create) > 0 || len(c.remove) > 0 {

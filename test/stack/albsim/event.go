@@ -13,7 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// event tells of a Gateway once for each different message.
+// event records an event about a Gateway, once for each different message.
 func (s *Simulator) event(ctx context.Context, t *topology, reason, message string) error {
 	sum := sha256.Sum256([]byte(string(t.gateway.UID) + reason + message))
 	now := metav1.Time{Time: time.Now()}

@@ -7,7 +7,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// spoil fails the rules of a route that have the fault.
+// spoil makes the rules of a route with the fault fail.
 func (u *Unforeseen) spoil(o *gatewayv1.HTTPRoute, r *route) {
 	for i := range o.Spec.Rules {
 		for j := range o.Spec.Rules[i].Matches {
@@ -23,13 +23,13 @@ func (u *Unforeseen) spoil(o *gatewayv1.HTTPRoute, r *route) {
 	}
 }
 
-// httpFilters returns the redirect of a rule, or the error with which one of its filters fails the whole model.
+// httpFilters returns the redirect of a rule, or the error with which one of its filters fails the model.
 func httpFilters(filters []gatewayv1.HTTPRouteFilter) (*gatewayv1.HTTPRequestRedirectFilter, error) {
 	for i := range filters {
 		switch f := &filters[i]; f.Type {
 		case gatewayv1.HTTPRouteFilterRequestRedirect:
 			return f.RequestRedirect, refusedRedirect(f.RequestRedirect)
-		case gatewayv1.HTTPRouteFilterExtensionRef, gatewayv1.HTTPRouteFilterURLRewrite: // rewrites are left out
+		case gatewayv1.HTTPRouteFilterExtensionRef, gatewayv1.HTTPRouteFilterURLRewrite: // rewrites are not simulated
 		default:
 			return nil, fmt.Errorf("Unsupported filter type: %s. Only request redirect is supported. To specify header modification, "+ //nolint:staticcheck // its words
 				"please configure it through LoadBalancerConfiguration.", f.Type)

@@ -10,14 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The Lease by which one of the controller's replicas leads, and how often it is renewed.
+// The Lease of the controller's leader election, and how often it is renewed.
 const (
 	LeaseNamespace = "kube-system"
 	LeaseName      = "aws-load-balancer-controller-leader"
 	renewEvery     = time.Second
 )
 
-// holdLease renews the Lease until ctx ends, however long a pass takes. While the simulator is paused it does not.
+// holdLease renews the Lease until ctx ends, regardless of how long a pass takes. It does not while the simulator is
+// paused.
 func (s *Simulator) holdLease(ctx context.Context) {
 	for {
 		if !s.paused.Load() {

@@ -15,7 +15,8 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// model is what AWS is to have of one Gateway. Key changes with everything that the controller must look at again.
+// model is the desired state in AWS of one Gateway. Key changes with everything that the controller must reconcile
+// again.
 type model struct {
 	Key         string `json:"-"`
 	Gateway     string // namespace/name
@@ -27,7 +28,7 @@ type model struct {
 	Listeners    []portModel
 	Groups       map[string]groupModel // by name
 
-	failed error // why it cannot be built: one rule is enough
+	failed error // why it cannot be built: one rule is sufficient
 }
 
 // portModel is a listener of the load balancer: all Gateway API listeners of its port together.
@@ -45,7 +46,7 @@ type groupModel struct {
 	GRPC    bool
 }
 
-// modelOf returns the model of a Gateway, or an error that says why there can be none.
+// modelOf returns the model of a Gateway, or an error with the reason why there is none.
 func modelOf(w *world, t *topology) (*model, error) {
 	g := t.gateway
 	m := &model{
@@ -84,7 +85,7 @@ func (m *model) port(port int32) *portModel {
 	return &m.Listeners[i]
 }
 
-// addPort adds the listener of a port. Without a certificate there is none for HTTPS.
+// addPort adds the listener of a port. An HTTPS listener without a certificate is not added.
 func (m *model) addPort(t *topology, l *listener, config albconfig.LoadBalancerConfigurationSpec) {
 	p := portModel{Port: l.port, Protocol: l.protocol}
 	if l.protocol == gatewayv1.HTTPSProtocolType {
@@ -141,7 +142,7 @@ func isConfig(group gatewayv1.Group, kind gatewayv1.Kind) bool {
 	return string(group) == albconfig.GroupVersion.Group && kind == "LoadBalancerConfiguration"
 }
 
-// merge takes each listener's settings whole from one of them.
+// merge merges two configurations; each listener's settings come from one of them as a whole.
 func merge(first, second albconfig.LoadBalancerConfigurationSpec) albconfig.LoadBalancerConfigurationSpec {
 	merged := albconfig.LoadBalancerConfigurationSpec{
 		Scheme: otherwise(first.Scheme, second.Scheme), ListenerConfigurations: slices.Clone(first.ListenerConfigurations),

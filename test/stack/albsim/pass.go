@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// finalizer is the controller's own.
+// finalizer is the controller's finalizer on Gateways.
 const finalizer = "gateway.k8s.aws/alb"
 
-// never is how long a pass waits for the next when nothing is due.
+// never is how long the simulator waits for the next pass when nothing is due.
 const never = time.Hour
 
-// pass brings AWS and all statuses to what the cluster says, and tells when the next is due.
+// pass reconciles AWS and all statuses with the cluster, and returns when the next pass is due.
 func (s *Simulator) pass(ctx context.Context) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,15 +43,15 @@ func (s *Simulator) pass(ctx context.Context) time.Duration {
 			delete(s.progress, name)
 		}
 	}
-	if err := errors.Join(errs...); err != nil { // conflicts wake it by themselves, but not what the API server refused
+	if err := errors.Join(errs...); err != nil { // conflicts trigger a pass, other API errors do not
 		s.log.Error("write to the cluster", "error", err)
 		next = min(next, firstWait)
 	}
 	return next
 }
 
-// serve brings one Gateway on. The error is of Kubernetes; those of AWS are in the Gateway's status, and tried again
-// after wait.
+// serve reconciles one Gateway. The error is from Kubernetes; errors of AWS go to the Gateway's status, and are
+// retried after wait.
 func (s *Simulator) serve(ctx context.Context, w *world, t *topology) (wait time.Duration, err error) {
 	name := client.ObjectKeyFromObject(t.gateway)
 	p := s.progress[name]
@@ -92,10 +92,10 @@ func (s *Simulator) serve(ctx context.Context, w *world, t *topology) (wait time
 	return p.wait(now), s.writeGateway(ctx, t, p, refused)
 }
 
-// errBuild marks the failure of a model that was never tried on AWS.
+// errBuild marks the failure of a model that was not deployed at all.
 var errBuild = errors.New("")
 
-// stop does nothing for a Gateway whose routes cannot be read, but try again.
+// stop retries a Gateway whose routes cannot be read, and does nothing else.
 func (s *Simulator) stop(p *progress, m *model, now time.Time, err error) time.Duration {
 	if m.Key != p.seen {
 		p.seen, p.since, p.next, p.failed = m.Key, now, time.Time{}, 0
@@ -106,7 +106,7 @@ func (s *Simulator) stop(p *progress, m *model, now time.Time, err error) time.D
 	return p.wait(now)
 }
 
-// note remembers how it went.
+// note records the result.
 func (s *Simulator) note(p *progress, m *model, now time.Time, err error) {
 	p.err = err
 	if err == nil {
@@ -127,7 +127,7 @@ func (p *progress) wait(now time.Time) time.Duration {
 	return p.next.Sub(now)
 }
 
-// remove takes down what was built of a Gateway that is being deleted.
+// remove deletes the AWS resources of a Gateway that is being deleted.
 func (s *Simulator) remove(ctx context.Context, t *topology, p *progress, m *model) (time.Duration, error) {
 	if !controllerutil.ContainsFinalizer(t.gateway, finalizer) {
 		return never, nil
@@ -154,7 +154,7 @@ func routesAttached(t *topology) error {
 	return nil
 }
 
-// setFinalizer sets or takes off the finalizer.
+// setFinalizer adds or removes the finalizer.
 func (s *Simulator) setFinalizer(ctx context.Context, of client.Object, finalizer string, wanted bool) error {
 	after := of.DeepCopyObject().(client.Object)
 	change := controllerutil.RemoveFinalizer
@@ -172,7 +172,7 @@ func (s *Simulator) setFinalizer(ctx context.Context, of client.Object, finalize
 	return nil
 }
 
-// ignoreRace drops what the next event brings right: somebody else was faster.
+// ignoreRace drops conflicts and missing objects: the next event repairs them.
 func ignoreRace(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil

@@ -18,7 +18,7 @@ type route struct {
 	parents   []gatewayv1.ParentReference
 	rules     []routeRule
 	resolved  gatewayv1.RouteConditionReason
-	results   []result // one for each parent of ours
+	results   []result // one for each parent with this controller
 	// unreadable is why the controller cannot read the route.
 	unreadable error
 	on         []*topology
@@ -27,17 +27,17 @@ type route struct {
 type routeRule struct {
 	matches  []match
 	redirect *gatewayv1.HTTPRequestRedirectFilter
-	refused  error // what fails the whole model
+	refused  error // the error that fails the whole model
 	backends []gatewayv1.BackendRef
-	served   []gatewayv1.BackendRef // those that are there
+	served   []gatewayv1.BackendRef // those that exist
 }
 
-// match is one of a rule, with what decides which comes first: exact paths, longer ones, more conditions.
+// match is a match of a rule, with what decides the order: exact paths, longer ones, more conditions.
 type match struct {
 	exact      bool
 	path       int // its length
 	conditions []elbtypes.RuleCondition
-	refused    error // what fails the whole model
+	refused    error // the error that fails the whole model
 }
 
 func httpRoute(o *gatewayv1.HTTPRoute) *route {
@@ -82,7 +82,7 @@ func texts[T ~string](all []T) []string {
 	return out
 }
 
-// orAny makes a rule without matches one for every request.
+// orAny gives a rule without matches one that matches every request.
 func (r routeRule) orAny() routeRule {
 	if len(r.matches) == 0 {
 		r.matches = []match{pathMatch(false, "/")}
@@ -155,7 +155,7 @@ func (m *match) header(name, value string) {
 	}})
 }
 
-// headerValues splits a value at its commas, but for those after a backslash.
+// headerValues splits a value at its commas, except those after a backslash.
 func headerValues(value string) []string {
 	values, current := []string(nil), strings.Builder{}
 	for i := 0; i < len(value); i++ {

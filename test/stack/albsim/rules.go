@@ -16,17 +16,17 @@ import (
 type ruleModel struct {
 	Conditions []elbtypes.RuleCondition
 	Redirect   *elbtypes.RedirectActionConfig
-	Forward    []forward // without Redirect; with neither, an answer 500
+	Forward    []forward // without Redirect; with neither, a 500 response
 }
 
-// forward sends to a target group: one of the model's, or one that is known by its name in the account.
+// forward sends to a target group: one of the model's, or one by its name in the account.
 type forward struct {
 	Group  string
 	Named  bool
 	Weight int32
 }
 
-// candidate is a rule before its place among the others is known.
+// candidate is a rule before it is sorted.
 type candidate struct {
 	host    string
 	match   match
@@ -35,8 +35,8 @@ type candidate struct {
 	rule    *routeRule
 }
 
-// rules returns the rules of all routes on the port, in the order in which they are tried. A route that is attached to
-// a hostname by two listeners has its rules once.
+// rules returns the rules of all routes on the port, in the order of evaluation. A route that two listeners attach to
+// the same hostname has its rules once.
 func (m *model) rules(t *topology, port int32) []ruleModel { //nolint:gocognit // a walk through routes, rules and matches
 	var all []candidate
 	seen := map[string]bool{}
@@ -88,8 +88,8 @@ func precedence(a, b candidate) int {
 	)
 }
 
-// specific returns how specific a hostname is: more for exact names than for wildcards and for longer ones, 0 for every
-// name.
+// specific returns how specific a hostname is: more for exact names than for wildcards, and for longer ones; 0 for
+// every name.
 func specific(host string) int {
 	if host == "" || strings.HasPrefix(host, "*") {
 		return len(host)
@@ -122,8 +122,8 @@ func (m *model) rule(t *topology, c *candidate) ruleModel {
 	return rule
 }
 
-// forward sends to the target group of a port of a Service: one of its own for each route. One that a route names by
-// its name is taken wherever it is in the account.
+// forward returns the forward to the target group of a port of a Service: each route has its own. One that a route
+// names is used from anywhere in the account.
 func (m *model) forward(t *topology, r *route, b gatewayv1.BackendRef) forward {
 	if text(b.Kind) == targetGroupName {
 		return forward{Group: string(b.Name), Named: true, Weight: weightOf(b)}
@@ -144,8 +144,8 @@ func weightOf(b gatewayv1.BackendRef) int32 {
 // mostWeight is the controller's own limit.
 const mostWeight = 999
 
-// unloadable returns why the controller cannot read the routes that are attached to the Gateway. It then says nothing
-// at all: neither of the Gateway, nor of its listeners, nor of any route that it takes.
+// unloadable returns why the controller cannot read the routes that are attached to the Gateway. It then writes no
+// status at all: not of the Gateway, its listeners, or any route that it accepts.
 func (t *topology) unloadable() error { //nolint:gocognit // a walk through routes, rules and backends
 	for _, l := range t.listeners {
 		for _, a := range l.attached {
@@ -164,8 +164,8 @@ func (t *topology) unloadable() error { //nolint:gocognit // a walk through rout
 	return nil
 }
 
-// redirect answers as the filter says; what it leaves out is that of the request, but for the port, which follows a
-// scheme.
+// redirect returns the redirect action of the filter; what it leaves out is taken from the request, except the port,
+// which follows from the scheme.
 func redirect(f *gatewayv1.HTTPRequestRedirectFilter) *elbtypes.RedirectActionConfig {
 	r := &elbtypes.RedirectActionConfig{
 		Protocol: aws.String("#{protocol}"), Host: aws.String("#{host}"), Port: aws.String("#{port}"),

@@ -23,14 +23,14 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// The waits between two looks at the world: changes that come together are seen together, and what failed is tried
-// again after a second, two, four, up to half a minute.
+// The waits between two passes: changes that come together are handled together, and failures are retried after one
+// second, two, four, up to half a minute.
 const (
 	together               = 20 * time.Millisecond
 	firstWait, longestWait = time.Second, 30 * time.Second
 )
 
-// Simulator plays the controller between New and the end of Run.
+// Simulator simulates the controller between New and the end of Run.
 type Simulator struct {
 	cache cache.Cache
 	kube  client.Client
@@ -43,22 +43,22 @@ type Simulator struct {
 	unknown  atomic.Pointer[Unforeseen]
 	counters counters
 
-	mu       sync.Mutex // one pass at a time, and what follows
+	mu       sync.Mutex // one pass at a time; guards the fields below
 	progress map[types.NamespacedName]*progress
 }
 
-// progress is how far a Gateway is.
+// progress is the state of a Gateway.
 type progress struct {
-	seen   string    // the key of the model of the last pass
-	since  time.Time // when that was first seen
+	seen   string    // the key of the model in the last pass
+	since  time.Time // when the key was first seen
 	done   string    // the key of the model that was built
-	next   time.Time // when to try again what failed
-	failed int       // times in a row
-	err    error     // of the last
+	next   time.Time // when to retry a failure
+	failed int       // failures in a row
+	err    error     // the last error
 	built  built
 }
 
-// New connects to the cluster, which must serve the kinds, and to AWS. Run does the rest, and logs what fails.
+// New connects to the cluster, which must serve the kinds, and to AWS. Run does the rest, and logs failures.
 func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.Writer) (*Simulator, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, coordinationv1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
@@ -66,7 +66,7 @@ func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.W
 			return nil, err
 		}
 	}
-	// The API server may be restarted beneath it; the watches are tried again anyway.
+	// The API server may be restarted; watches are retried anyway.
 	silent := func(context.Context, *toolscache.Reflector, error) {}
 	reads, err := cache.New(cluster, cache.Options{Scheme: scheme, DefaultWatchErrorHandler: silent})
 	if err != nil {
@@ -106,15 +106,15 @@ func (s *Simulator) watch(ctx context.Context) error {
 	return nil
 }
 
-// look asks for a pass soon.
+// look requests a pass soon.
 func (s *Simulator) look() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // asked for already
+	default: // requested already
 	}
 }
 
-// Run plays the controller until ctx ends.
+// Run simulates the controller until ctx ends.
 func (s *Simulator) Run(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- s.cache.Start(ctx) }()
@@ -151,16 +151,16 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Pause makes the simulator do nothing, as a controller that is down: what it has written stays as it is. A pass that
-// is under way is finished before Pause returns.
+// Pause makes the simulator do nothing, like a controller that is down: what it has written stays. A pass in progress
+// ends before Pause returns.
 func (s *Simulator) Pause() {
 	s.paused.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 }
 
-// Resume ends a pause. Like a controller that starts, the simulator then compares everything with AWS. So it may also
-// be called without a pause, to repair what others have changed there.
+// Resume ends a pause. Like a controller that starts, the simulator then compares everything with AWS. It can also be
+// called without a pause, to repair what others have changed in AWS.
 func (s *Simulator) Resume() {
 	s.mu.Lock()
 	for _, p := range s.progress {
@@ -171,36 +171,36 @@ func (s *Simulator) Resume() {
 	s.look()
 }
 
-// SetDelay makes each change of a Gateway, its ListenerSets, routes or configuration reach AWS, and the statuses, only
-// after d, counted from the last change. 0 is the start.
+// SetDelay makes each change of a Gateway, its ListenerSets, routes or configuration reach AWS, and the statuses,
+// only after d, counted from the last change. Initially it is 0.
 func (s *Simulator) SetDelay(d time.Duration) {
 	s.delay.Store(int64(d))
 	s.look()
 }
 
-// Unforeseen is a fault of the controller that nobody has thought of, such as a next version may have.
+// Unforeseen is an arbitrary fault of the controller, such as a future version may have.
 type Unforeseen struct {
-	Path   string // in a rule of a route; a route that has it stops the controller
-	Silent bool   // it says nothing
+	Path   string // in a rule of a route; a route with it stops the controller
+	Silent bool   // it writes no status
 }
 
-// SetUnforeseen gives the controller the fault; nil, as at the start, takes it away.
+// SetUnforeseen gives the controller the fault; nil, the initial value, removes it.
 func (s *Simulator) SetUnforeseen(u *Unforeseen) {
 	s.unknown.Store(u)
 	s.Resume()
 }
 
-// Counts are of everything since the start.
+// Counts are the totals since the start.
 type Counts struct {
 	Created, Deleted int64 // load balancers
-	Changes          int64 // calls to AWS that changed anything
+	Changes          int64 // calls to AWS that changed something
 	Failures         int64 // of a whole Gateway
 	Writes           int64 // to Kubernetes
 }
 
 type counters struct{ created, deleted, changes, failures, writes atomic.Int64 }
 
-// Counts tells what the simulator has done.
+// Counts returns the totals since the start.
 func (s *Simulator) Counts() Counts {
 	c := &s.counters
 	return Counts{

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// write brings a status to the cluster if it differs; after is a copy of before. Who was faster wakes the simulator
-// again.
+// write writes a status to the cluster if it differs; after is a changed copy. A conflict triggers another
+// pass.
 func (s *Simulator) write(ctx context.Context, before, after client.Object) error {
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
@@ -29,7 +29,7 @@ func (s *Simulator) write(ctx context.Context, before, after client.Object) erro
 	return nil
 }
 
-// says is a condition; those of kind Conflicted are the only ones that are good when False.
+// says describes a condition; those of type Conflicted are good when False, all others when True.
 type says struct {
 	kind, reason, message string
 	status                bool
@@ -57,18 +57,18 @@ func (s *Simulator) writeClasses(ctx context.Context, w *world) error {
 	return errors.Join(errs...)
 }
 
-// seeEvents is all that the status of a Gateway says of a model that could not be built.
+// seeEvents is the message in a Gateway's status if its model could not be built.
 const seeEvents = "Check Gateway Events for more information."
 
-// writeFailure tells of a Gateway that could not be brought to what is asked: it was served before as its other
-// conditions, its listeners and its ListenerSets say.
+// writeFailure writes the status of a Gateway that could not be reconciled: its other conditions, its listeners and
+// its ListenerSets stay as before.
 func (s *Simulator) writeFailure(ctx context.Context, t *topology, message string) error {
 	g := t.gateway.DeepCopy()
 	set(&g.Status.Conditions, g.Generation, says{kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalid), message: message})
 	return s.write(ctx, t.gateway, g)
 }
 
-// writePending tells that AWS makes the load balancer.
+// writePending writes that AWS is creating the load balancer.
 func (s *Simulator) writePending(ctx context.Context, t *topology) error {
 	g := t.gateway.DeepCopy()
 	meta.SetStatusCondition(&g.Status.Conditions, metav1.Condition{
@@ -78,7 +78,7 @@ func (s *Simulator) writePending(ctx context.Context, t *topology) error {
 	return s.write(ctx, t.gateway, g)
 }
 
-// writeGateway tells how a Gateway and its ListenerSets are, after its model was built, or was not.
+// writeGateway writes the status of a Gateway and its ListenerSets, whether or not its model was built.
 func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, refused error) error {
 	if refused != nil {
 		return s.writeFailure(ctx, t, refused.Error())
@@ -119,7 +119,7 @@ func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, 
 	return errors.Join(append(errs, s.write(ctx, t.gateway, g))...)
 }
 
-// status keeps the times of the former one's conditions.
+// status returns the listener's status, and keeps the times of the former conditions.
 func (l *listener) status(former []gatewayv1.ListenerStatus, generation int64, served bool) gatewayv1.ListenerStatus {
 	is := gatewayv1.ListenerStatus{Name: l.name, Conditions: []metav1.Condition{}}
 	for i := range former {
@@ -140,7 +140,7 @@ func (l *listener) kinds() []gatewayv1.RouteGroupKind {
 	return []gatewayv1.RouteGroupKind{{Group: &group, Kind: "HTTPRoute"}, {Group: &group, Kind: "GRPCRoute"}}
 }
 
-// count returns how many routes are attached, each once.
+// count returns the number of attached routes, without duplicates.
 func (l *listener) count() int32 {
 	seen := map[*route]bool{}
 	for _, a := range l.attached {
@@ -168,7 +168,7 @@ func (l *listener) conditions(served bool) []says {
 	return []says{accepted, conflicted, {kind: "ResolvedRefs", reason: "ResolvedRefs", message: "Listener has all refs resolved.", status: true}, programmed}
 }
 
-// writeSet tells how a ListenerSet is. It is programmed when one of its listeners is.
+// writeSet writes the status of a ListenerSet. It is programmed when one of its listeners is.
 func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, serves func(int32) bool) error {
 	after := of.object.DeepCopy()
 	if !of.allowed {
@@ -208,7 +208,7 @@ func setConditions(accepted, programmed bool) []says {
 	}
 }
 
-// writeRoutes tells each route what became of its parents, and takes back what was said of former ones.
+// writeRoutes writes each route's status for its parents, and removes the status for former ones.
 func (s *Simulator) writeRoutes(ctx context.Context, w *world) error {
 	var errs []error
 	for _, r := range w.routes {
@@ -223,7 +223,7 @@ func (s *Simulator) writeRoutes(ctx context.Context, w *world) error {
 	return errors.Join(errs...)
 }
 
-// routeMessages are what the controller says beside these reasons; beside others it says more than the simulator knows.
+// routeMessages are the controller's messages for these reasons; for other reasons the message has details.
 var routeMessages = map[gatewayv1.RouteConditionReason]string{gatewayv1.RouteReasonAccepted: "Route is accepted by Gateway"}
 
 func routeStatus(o client.Object) *gatewayv1.RouteStatus {
@@ -233,7 +233,7 @@ func routeStatus(o client.Object) *gatewayv1.RouteStatus {
 	return &o.(*gatewayv1.HTTPRoute).Status.RouteStatus
 }
 
-// parentStatuses returns the former statuses of other controllers, followed by the simulator's own.
+// parentStatuses returns the statuses of other controllers, followed by the simulator's own.
 func (r *route) parentStatuses(former []gatewayv1.RouteParentStatus) []gatewayv1.RouteParentStatus {
 	all := []gatewayv1.RouteParentStatus{}
 	for i := range former {

@@ -39,7 +39,7 @@ type attachment struct {
 	hostnames []string
 }
 
-// parent is what a listener is written in, and what a route names.
+// parent is the object that has a listener, and that a route names.
 type parent struct{ kind, namespace, name string }
 
 // supported reports whether an Application Load Balancer serves the protocol.
@@ -63,7 +63,7 @@ func text[T ~string](s *T) string {
 	return string(*s)
 }
 
-// add takes a listener in; of two that collide the first has precedence.
+// add adds a listener; of two that conflict the first has precedence.
 func (t *topology) add(l *listener) {
 	for _, other := range t.listeners {
 		switch {
@@ -117,7 +117,7 @@ func otherwise(s, fallback string) string {
 	return s
 }
 
-// allows reports whether the Gateway takes ListenerSets of the namespace: none unless it says so.
+// allows reports whether the Gateway accepts ListenerSets of the namespace: none by default.
 func (w *world) allows(g *gatewayv1.Gateway, namespace string) bool {
 	from, selector := gatewayv1.NamespacesFromNone, (*metav1.LabelSelector)(nil)
 	if a := g.Spec.AllowedListeners; a != nil && a.Namespaces != nil && a.Namespaces.From != nil {
@@ -126,7 +126,8 @@ func (w *world) allows(g *gatewayv1.Gateway, namespace string) bool {
 	return w.among(from, selector, namespace, g.Namespace)
 }
 
-// allowsRoute reports whether the listener takes routes of that kind and namespace: of its own unless it says so.
+// allowsRoute reports whether the listener accepts routes of that kind and namespace: by default those of its own
+// namespace.
 func (w *world) allowsRoute(l *listener, r *route) bool {
 	from, selector := gatewayv1.NamespacesFromSame, (*metav1.LabelSelector)(nil)
 	if a := l.routes; a != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// world is what the cluster says at one moment. Its objects are the cache's own: they are copied before they change.
+// world is a snapshot of the cluster. Its objects are the cache's own: they are copied before they change.
 type world struct {
 	classes    map[string]*gatewayv1.GatewayClass // of this controller
 	gateways   []*topology                        // of these classes
@@ -26,8 +26,7 @@ type world struct {
 	namespaces map[string]labels.Set
 }
 
-// read takes everything from the cache, and says which listener belongs to which Gateway, and which route to which
-// listener.
+// read reads everything from the cache, and assigns listeners to Gateways, and routes to listeners.
 func (s *Simulator) read(ctx context.Context) (*world, error) {
 	var (
 		classes    gatewayv1.GatewayClassList
@@ -94,7 +93,7 @@ func older(a, b metav1.Object) int {
 	)
 }
 
-// connect finds the listeners of each Gateway, and attaches the routes.
+// connect collects the listeners of each Gateway, and attaches the routes.
 func (w *world) connect(gateways []gatewayv1.Gateway, sets []gatewayv1.ListenerSet) {
 	parents := map[parent]*topology{}
 	for i := range gateways {

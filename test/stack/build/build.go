@@ -1,6 +1,6 @@
-// Package build brings up to date what the stack and the tests run: programs of
-// Go modules, the AWS simulator, packages of npm. It imports the standard library
-// alone, for it is what a new clone compiles first, with nothing on the screen.
+// Package build builds and downloads what the stack and the tests run, if it is out of date: programs of Go modules,
+// the AWS simulator, packages of npm. It imports only the standard library, because it is the first that a new clone
+// compiles, before anything shows progress.
 package build
 
 import (
@@ -16,10 +16,9 @@ import (
 	"time"
 )
 
-// Build makes the targets that are out of date: the programs of one module
-// together, one module after the other, and everything else beside them. It tells
-// out what it makes, how far it is and how long that will still take. Two builds
-// of the same root wait for each other.
+// Build builds the targets that are out of date: the programs of one module together, one module after the other, and
+// everything else in parallel. It writes to out what it builds, the progress and the remaining time. Two builds of
+// the same root wait for each other.
 func Build(ctx context.Context, root string, targets []Target, out io.Writer) error {
 	root, err := filepath.Abs(root) // tools run in other folders
 	if err != nil {
@@ -51,7 +50,7 @@ func Build(ctx context.Context, root string, targets []Target, out io.Writer) er
 	return err
 }
 
-// worthSaying is how long something takes that is told.
+// worthSaying is how long something must take to be reported.
 const worthSaying = 5 * time.Second
 
 type builder struct {
@@ -78,7 +77,7 @@ func (b *builder) make(ctx context.Context, stale []Target) error {
 	} {
 		wait.Go(func() {
 			if errs[i] = work(); errs[i] != nil {
-				cancel() // the other need not go on
+				cancel() // cancel the other part of the build
 			}
 		})
 	}
@@ -107,7 +106,7 @@ func (b *builder) makeOthers(ctx context.Context, targets []Target) error {
 	return nil
 }
 
-// logged runs work with a log of its own, and says where that is if it fails.
+// logged runs work with its own log, and reports the log's path if it fails.
 func (b *builder) logged(ctx context.Context, name, what string, work func(log io.Writer) error) error {
 	path := filepath.Join(b.root, ".run", "build", name+".log")
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -127,12 +126,12 @@ func (b *builder) logged(ctx context.Context, name, what string, work func(log i
 	return nil
 }
 
-// Error says what could not be built or downloaded.
+// Error describes what could not be built or downloaded.
 type Error struct {
 	Target   string
 	Err      error
-	Log      string // the path of everything it said
-	LastLine string // of that
+	Log      string // path of the complete output
+	LastLine string // of the log
 }
 
 func (e *Error) Error() string {
@@ -150,7 +149,7 @@ func lastLine(path string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// lock waits for other builds of this root; it ends with the process.
+// lock waits for other builds of this root; the lock ends with the process.
 func lock(root string, out io.Writer) (unlock func(), err error) {
 	path := filepath.Join(root, ".cache", "build.lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {

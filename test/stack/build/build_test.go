@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// sampleTarget copies one file to another, and counts how often.
+// sampleTarget returns a target that copies one file to another, and counts how often.
 func sampleTarget(count *int) Target {
 	return Target{
 		Name: "copy", inputs: []string{"in"}, output: "out",
@@ -155,7 +155,7 @@ func TestAProgramThatIsInstalledIsUsed(t *testing.T) {
 	before := ""
 	script := func(text string) {
 		if text == before {
-			return // it stays as it was
+			return // unchanged
 		}
 		before = text
 		if err := os.WriteFile(filepath.Join(assets, "etcd"), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
@@ -228,7 +228,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// Kubernetes says of itself what it is stamped with.
+// Kubernetes reports the version that it is stamped with.
 func TestStampsAreOfTheVersionsThatAreBuilt(t *testing.T) {
 	for module, stamps := range map[string]string{controlPlaneModule: APIServer.program.ldflags, oldestModule: oldest("kubectl").program.ldflags} {
 		file, err := os.ReadFile(filepath.Join("..", "..", "..", module, "go.mod"))

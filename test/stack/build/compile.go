@@ -23,15 +23,14 @@ type program struct {
 	pkg     string
 	ldflags string
 	tags    string
-	// version asks for the version of one that is installed. Without it ours is
-	// always built.
+	// version is how to query an installed program for its version. Without it, Portico's own build is always used.
 	version *versionOf
 }
 
-// batch is what one go build makes: a module's programs share most packages, and
-// one is linked while the others are still compiled.
+// batch is one run of go build: a module's programs share most packages, and one is linked while others are still
+// compiled.
 type batch struct {
-	program // what all have in common; pkg is of no meaning
+	program // the common fields; pkg is unused
 	targets []Target
 }
 
@@ -73,7 +72,7 @@ func (b *batch) arguments(verb ...string) []string {
 	return args
 }
 
-// command returns a tool's command with the environment for building Portico's binaries.
+// command returns a tool's command with the environment for building Portico's programs.
 func command(ctx context.Context, dir string, log io.Writer, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -82,8 +81,8 @@ func command(ctx context.Context, dir string, log io.Writer, name string, args .
 	return cmd
 }
 
-// surveyAfter is how long programs are built before it is found out how much that
-// is: most builds have ended by then, for little has changed.
+// surveyAfter is how long a build runs before its size is determined: most builds are finished by then, because
+// little has changed.
 const surveyAfter = 2 * time.Second
 
 // compile builds all programs.
@@ -102,11 +101,11 @@ func (b *builder) compile(ctx context.Context, programs []Target) error {
 	return nil
 }
 
-// packageLine is what survey has go list say of each package that is not compiled yet.
+// packageLine is the template with which survey lists packages that are not compiled yet.
 const packageLine = `{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Name}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`
 
-// survey asks the go command what it has to compile, so that the time that is
-// left can be told. What is wrong with that shows in the build itself.
+// survey asks the go command what it has to compile, so that the remaining time can be estimated. It ignores errors:
+// they show in the build itself.
 func (b *builder) survey(ctx context.Context, all []*batch) {
 	select {
 	case <-ctx.Done():
@@ -128,9 +127,9 @@ func (b *builder) survey(ctx context.Context, all []*batch) {
 	}
 }
 
-// weigh tells how much work a package is, in bytes of source: starting the
-// compiler and linking a program each take about as long as compiling so many. So
-// it was for the 3,146 packages of the control plane, and their seven programs.
+// weigh returns the work that a package takes, in bytes of source: starting the compiler and linking a program each
+// count as a fixed number of bytes. The numbers were measured on the 3,146 packages of the control plane and its
+// seven programs.
 func weigh(name, dir string, files []string) int64 {
 	const start, link = 75_000, 1_500_000
 	bytes := int64(start)
@@ -168,9 +167,8 @@ func (b *builder) build(ctx context.Context, batch *batch) error {
 	return nil
 }
 
-// output returns the folder into which the go command writes: bin for Portico's
-// programs, where it sees whether they are up to date, and one beside it for
-// others, because it names them by their packages.
+// output returns the folder into which the go command writes: bin for Portico's programs, where it can check whether
+// they are up to date, and a folder next to it for others, because it names them by their packages.
 func (b *builder) output(batch *batch) string {
 	if batch.module == "." {
 		return filepath.Join(b.root, "bin")
@@ -178,8 +176,8 @@ func (b *builder) output(batch *batch) string {
 	return filepath.Join(b.root, ".cache", "compiled", filepath.Base(batch.module))
 }
 
-// goBuild runs the go command in a batch's module. What it says of its progress
-// goes to ours, and everything else into the log.
+// goBuild runs the go command in a batch's module. Its progress goes to the builder's progress, and all other output
+// to the log.
 func (b *builder) goBuild(ctx context.Context, batch *batch, args []string) error {
 	dir := filepath.Join(b.root, batch.module)
 	return b.logged(ctx, filepath.Base(dir), batch.name(), func(log io.Writer) error {
@@ -194,7 +192,7 @@ func (b *builder) goBuild(ctx context.Context, batch *batch, args []string) erro
 	})
 }
 
-// lineWriter hands on what is written to it, line by line.
+// lineWriter passes on what is written to it, line by line.
 type lineWriter struct {
 	each func(string)
 	rest []byte
@@ -220,7 +218,7 @@ func (w *lineWriter) end() {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// executable returns the name that the go command gives to the program of a package.
+// executable returns the name that the go command gives a package's program.
 func executable(pkg string) string {
 	dir, base := path.Split(pkg)
 	if majorVersion.MatchString(base) {

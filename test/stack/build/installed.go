@@ -12,23 +12,22 @@ import (
 	"strconv"
 )
 
-// versionOf tells how a program is asked for its version, and from which on it
-// will do.
+// versionOf is how to query a program for its version, and the oldest acceptable version.
 type versionOf struct {
 	args         []string
-	says         *regexp.Regexp // with a group each for the major and the minor version
+	says         *regexp.Regexp // with groups for the major and the minor version
 	major, minor int
 }
 
-// The oldest Kubernetes that Portico runs on, as config/check has it.
+// The oldest Kubernetes that Portico runs on, as in config/check.
 var (
 	kubernetesVersion = &versionOf{args: []string{"--version"}, says: regexp.MustCompile(`^Kubernetes v(\d+)\.(\d+)`), major: 1, minor: 36}
 	kubectlVersion    = &versionOf{args: []string{"version", "--client"}, says: regexp.MustCompile(`Client Version: v(\d+)\.(\d+)`), major: 1, minor: 36}
 	etcdVersion       = &versionOf{args: []string{"--version"}, says: regexp.MustCompile(`etcd Version: (\d+)\.(\d+)`), major: 3, minor: 6}
 )
 
-// preferInstalled replaces targets by links to programs that are installed already: in the folder
-// that KUBEBUILDER_ASSETS names, where tests of other projects look too, or on the PATH.
+// preferInstalled replaces targets by links to installed programs: in the folder in KUBEBUILDER_ASSETS, which tests
+// of other projects use too, or on the PATH.
 func preferInstalled(ctx context.Context, root string, targets []Target, out io.Writer) []Target {
 	folders := append([]string{os.Getenv("KUBEBUILDER_ASSETS")}, filepath.SplitList(os.Getenv("PATH"))...)
 	result := make([]Target, 0, len(targets))
@@ -43,7 +42,7 @@ func preferInstalled(ctx context.Context, root string, targets []Target, out io.
 	return result
 }
 
-// find looks for a program outside of this repository, whose own bin may be on the PATH.
+// find searches for a program outside of this repository, whose bin may be on the PATH.
 func find(root string, folders []string, name string) (string, os.FileInfo) {
 	for _, folder := range folders {
 		if folder == "" || !filepath.IsAbs(folder) || filepath.Clean(folder) == filepath.Join(root, "bin") {
@@ -57,7 +56,7 @@ func find(root string, folders []string, name string) (string, os.FileInfo) {
 	return "", nil
 }
 
-// link returns the target as a link to the program at path, or unchanged if that is too old.
+// link returns the target as a link to the program at path, or unchanged if the program is too old.
 func (t Target) link(ctx context.Context, root, path string, info os.FileInfo, out io.Writer) Target {
 	linked := t
 	linked.key = fmt.Sprintln(path, info.Size(), info.ModTime())
@@ -71,7 +70,7 @@ func (t Target) link(ctx context.Context, root, path string, info os.FileInfo, o
 	}
 	version, err := t.program.version.of(ctx, path)
 	if err != nil {
-		if sum, wrong := t.sum(root); wrong != nil || !t.upToDate(root, sum) { // it was said when ours was built
+		if sum, wrong := t.sum(root); wrong != nil || !t.upToDate(root, sum) { // reported when Portico's own was built
 			_, _ = fmt.Fprintf(out, "%s is not used: %v\n", path, err)
 		}
 		return t
@@ -87,7 +86,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// of asks a program for its version. One that is too old is an error.
+// of returns the version of a program. One that is too old is an error.
 func (v *versionOf) of(ctx context.Context, path string) (string, error) {
 	said, err := exec.CommandContext(ctx, path, v.args...).Output()
 	if err != nil {

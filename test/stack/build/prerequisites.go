@@ -7,9 +7,9 @@ import (
 	"os/exec"
 )
 
-// prerequisite is a program that a build needs, and what to do without it.
+// prerequisite is a program that a build needs, and the advice if it is missing.
 type prerequisite struct {
-	probe []string // succeeds where it is there
+	probe []string // succeeds if it is installed
 	cure  string
 }
 
@@ -40,8 +40,7 @@ var (
 	}
 )
 
-// checkPrerequisites tells everything that is missing, a line each, before
-// minutes are spent on building the rest.
+// checkPrerequisites reports everything that is missing, a line each, before minutes are spent on building the rest.
 func checkPrerequisites(ctx context.Context, targets []Target) error {
 	var missing []error
 	checked := map[string]bool{}

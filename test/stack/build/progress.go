@@ -12,26 +12,25 @@ import (
 	"time"
 )
 
-// progress tells how far a build is. It knows how much source there is to
-// compile, and how fast that goes on this machine: from the builds before, and
-// from this one while it runs.
+// progress shows the progress of a build. It knows how much source there is to compile, and how fast this machine
+// compiles: from earlier builds, and from this one while it runs.
 type progress struct {
 	out      io.Writer
 	terminal bool
 	began    time.Time
-	pace     string // the file that keeps how fast this machine is
+	pace     string // the file with the measured speed of this machine
 
 	mu        sync.Mutex
-	pending   map[string]int64 // weights of packages that are to be compiled
+	pending   map[string]int64 // weights of packages that are still to compile
 	begun     map[string]bool
 	compiling []int64 // weights, at most as many as there are cores
 	done      int64
-	working   time.Time // when the first was begun
-	expected  float64   // bytes a second, from builds before
+	working   time.Time // when the first package started
+	expected  float64   // bytes a second, from earlier builds
 	others    string
 	downloads int
 	said      time.Time
-	line      int // length of the line that a terminal shows
+	line      int // length of the line on the terminal
 	stop      func()
 }
 
@@ -39,7 +38,7 @@ const (
 	refresh = time.Second // of the line on a terminal
 	// betweenLines is how often a log gets a line.
 	betweenLines = 15 * time.Second
-	// usualPace is that of a core which nobody has measured yet, in bytes of source a second.
+	// usualPace is the assumed speed of a core that has not been measured yet, in bytes of source a second.
 	usualPace = 450_000
 )
 
@@ -80,7 +79,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// expect notes a package that is to be compiled.
+// expect adds a package to the packages to compile.
 func (p *progress) expect(pkg string, weight int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,8 +88,7 @@ func (p *progress) expect(pkg string, weight int64) {
 	}
 }
 
-// heard understands what the go command says of its progress; false means that
-// it says something else.
+// heard parses a progress line of the go command; false means that the line is something else.
 func (p *progress) heard(line string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,10 +103,10 @@ func (p *progress) heard(line string) bool {
 	return true
 }
 
-// begin counts as done what was begun before the packages that are compiled now.
+// begin counts as done the packages that started before those that are compiled now.
 func (p *progress) begin(pkg string) {
 	if p.begun[pkg] {
-		return // in another module, too
+		return // counted already, for another module
 	}
 	if p.working.IsZero() {
 		p.working = time.Now()
@@ -122,14 +120,14 @@ func (p *progress) begin(pkg string) {
 	}
 }
 
-// beside notes what is made beside the programs.
+// beside records what is built in parallel to the programs.
 func (p *progress) beside(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.others = name
 }
 
-// say writes how far it is, at once on a terminal, now and then into a log.
+// say writes the progress, at once on a terminal, now and then into a log.
 func (p *progress) say(last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +138,7 @@ func (p *progress) say(last bool) {
 	case p.terminal:
 		_, _ = fmt.Fprintf(p.out, "\r%-*s", p.line, text)
 		p.line = len(text)
-	case len(p.begun)+p.downloads == 0 && p.others == "" && time.Since(p.began) < worthSaying: // most builds find nothing to do
+	case len(p.begun)+p.downloads == 0 && p.others == "" && time.Since(p.began) < worthSaying: // most builds have nothing to do
 	case !last && (p.said.IsZero() || time.Since(p.said) >= betweenLines):
 		_, _ = fmt.Fprintln(p.out, text)
 		p.said = time.Now()
@@ -163,19 +161,18 @@ func (p *progress) text() string {
 		minutes(p.left(time.Since(p.working))))
 }
 
-// left estimates how long the rest takes, at first from earlier builds, and with
-// every package more from this one.
+// left estimates the remaining time, at first from earlier builds, and increasingly from this one.
 func (p *progress) left(elapsed time.Duration) time.Duration {
 	rest := p.rest()
-	// After so much this build counts as much as those before: what takes half a minute, but of a large build a tenth,
-	// and of a small one a fifth.
+	// The earlier builds count like this much of the work: half a minute of it, but at least a tenth of the build and
+	// at most a fifth.
 	all := float64(p.done + rest)
 	before := max(all/10, min(30*p.expected, all/5))
 	pace := (float64(p.done) + before) / (elapsed.Seconds() + before/p.expected)
 	return time.Duration(float64(rest) / pace * float64(time.Second))
 }
 
-// rest returns the weight of what is not done.
+// rest returns the weight of what is not done yet.
 func (p *progress) rest() int64 {
 	var rest int64
 	for _, weight := range p.compiling {
@@ -187,14 +184,14 @@ func (p *progress) rest() int64 {
 	return rest
 }
 
-// end removes the line from a terminal, and keeps what was measured if that was much.
+// end removes the line from a terminal, and stores the measured speed if enough was measured.
 func (p *progress) end(err error) {
 	p.stop()
 	p.say(true)
 	const enough = 20_000_000
 	if total := p.done + p.rest(); err == nil && total > enough {
 		pace := float64(total) / time.Since(p.working).Seconds()
-		_ = os.WriteFile(p.pace, fmt.Appendf(nil, "%.0f\n", pace), 0o600) // the next build estimates without
+		_ = os.WriteFile(p.pace, fmt.Appendf(nil, "%.0f\n", pace), 0o600) // without it, the next build uses its default
 	}
 }
 
@@ -202,7 +199,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// minutes returns a duration as people say it.
+// minutes returns a duration for people to read.
 func minutes(d time.Duration) string {
 	switch {
 	case d < 20*time.Second:

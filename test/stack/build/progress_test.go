@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A build of a hundred packages of 1 MB each, of which one is compiled each
-// 10 s, takes 1000 s: soon that is what is said, whatever was expected.
+// A build of a hundred packages of 1 MB each, one every 10 s, takes 1000 s: soon the estimate says so, regardless of
+// the initial one.
 func TestTheTimeThatIsLeftIsTrue(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
@@ -77,7 +77,7 @@ func TestProgressIsSaidFromTheFirstSecond(t *testing.T) {
 		if p.heard("# example.com/a") || p.heard("a.go:1:2: undefined: x") || !p.heard("example.com/a") {
 			t.Error("what the compiler complains of is taken for progress, or the other way round")
 		}
-		p.expect("example.com/a", 30) // it is compiled already
+		p.expect("example.com/a", 30) // compiled already
 		time.Sleep(15 * time.Second)
 		expect(" 0:31  compiled 1 of 2 packages, about 3 min left\n")
 		p.heard("example.com/b")

@@ -11,26 +11,24 @@ import (
 	"runtime"
 )
 
-// Target is something that is built from source or downloaded: a file in bin, or
-// a folder such as .venv.
+// Target is built from source or downloaded: a file in bin, or a folder such as .venv.
 type Target struct {
 	Name string
-	// inputs, relative to the root, and key decide whether it is up to date.
-	// Without inputs it is made every time: the go command knows by itself what to
-	// do then.
+	// inputs, relative to the root, and key decide whether it is up to date. Without inputs it is built every time:
+	// the go command itself decides what to do then.
 	inputs []string
 	key    string
-	output string // relative to the root; made again when it is missing
+	output string // relative to the root; built again when it is missing
 	needs  []prerequisite
-	// Either of these makes it.
+	// One of these builds it.
 	program *program
 	make    func(ctx context.Context, root string, log io.Writer) error
 }
 
-// stamp returns the path of the file that says from what the target was made.
+// stamp returns the path of the file that records what the target was built from.
 func (t *Target) stamp(root string) string { return filepath.Join(root, ".cache", "built", t.Name) }
 
-// outOfDate returns the targets to make, each once.
+// outOfDate returns the targets to build, without duplicates.
 func outOfDate(root string, targets []Target) ([]Target, error) {
 	var stale []Target
 	seen := map[string]bool{}

@@ -20,9 +20,8 @@ const (
 	compatModules      = "test/compat"
 )
 
-// Kubernetes reports these; kubectl and helm parse them, and refuse what a
-// build without stamps says. The commit and the date stand for "from the module
-// of that version", which has neither.
+// Kubernetes reports these; kubectl and helm parse them, and refuse the values of a build without stamps. The commit
+// and the date say "from the module of that version", which has neither.
 func kubernetesStamps(minor, patch int) string {
 	const at = " -X k8s.io/component-base/version."
 	return plainStamps + fmt.Sprintf(at+"gitVersion=v1.%d.%d"+at+"gitMajor=1"+at+"gitMinor=%[1]d"+at+"gitTreeState=clean"+
@@ -36,14 +35,14 @@ const fuzzVenv = ".cache/schemathesis"
 // Where Build puts what is not in bin, relative to the root.
 const (
 	Moto = ".venv/bin/moto_server"
-	// Python runs MotoServer, which is in the repository: moto with what our proxy needs of it.
+	// Python runs MotoServer, which is in the repository: moto with the changes that the proxy needs.
 	Python       = ".venv/bin/python3"
 	MotoServer   = "test/moto/server.py"
 	Schemathesis = fuzzVenv + "/bin/schemathesis"
 	// Oldest has the programs of the oldest Kubernetes that Portico runs on.
 	Oldest   = ".cache/oldest"
 	Keycloak = ".cache/keycloak/keycloak-26.2.5"
-	// OIDCProvider has node-oidc-provider, and the program of ours that is one.
+	// OIDCProvider has node-oidc-provider, and Portico's program that runs it.
 	OIDCProvider = ".cache/oidc-provider"
 	// ElasticMQ has its jars.
 	ElasticMQ = ".cache/elasticmq"
@@ -51,7 +50,7 @@ const (
 	Stages = "bin/kwok-stages.yaml"
 )
 
-// What the stack is made of. Programs of one module are built together.
+// The parts of the stack. Programs of one module are built together.
 var (
 	Etcd              = kubernetes("etcd", "go.etcd.io/etcd/server/v3", etcdVersion)
 	APIServer         = kubernetes("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesVersion)
@@ -75,7 +74,7 @@ var (
 
 var (
 	up = own("portico-up", "./test/stack/cmd/portico-up")
-	// Not in .venv: what fuzzes and what is simulated pin other versions of the same packages.
+	// Not in .venv: the fuzzer and the simulator pin different versions of the same packages.
 	schemathesis = Target{
 		Name: "schemathesis", inputs: []string{"test/fuzz/requirements.txt"},
 		output: Schemathesis, needs: []prerequisite{needsPython, needsVenv}, make: venv(fuzzVenv, "test/fuzz/requirements.txt"),
@@ -101,14 +100,13 @@ var (
 	linters   = external("golangci-lint", program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
 	vulnWarn  = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
 	helm      = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
-	// Without the clients of all clouds in which Prometheus finds what to scrape.
+	// Built without the service discovery clients of all clouds.
 	promtool = external("promtool", program{module: monitoringModule, pkg: "github.com/prometheus/prometheus/cmd/promtool", tags: "remove_all_sd"})
 )
 
-// For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate
-// the portal's assets), lint, monitoring, oldest, idp, compat. Those of run are what integration tests
-// need, and the others need besides. env is the environment, in which make run
-// may be told to take a cluster or an AWS endpoint in place of ours.
+// For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate the portal's assets), lint,
+// monitoring, oldest, idp, compat. Integration tests need those of run; the other purposes need further ones. env is
+// the environment, in which make run may be configured to use an existing cluster or AWS endpoint.
 func For(purpose string, env func(string) string) ([]Target, error) {
 	switch purpose {
 	case "run":
@@ -143,9 +141,8 @@ func For(purpose string, env func(string) string) ([]Target, error) {
 	}
 }
 
-// external returns a target for a program of another project, built from its Go
-// module. Only the module's files decide whether it is up to date: its sources
-// cannot change beneath them.
+// external returns a target for a program of another project, built from its Go module. Only the module's files
+// decide whether it is up to date: the sources of a version cannot change.
 func external(name string, p program) Target {
 	if p.ldflags == "" {
 		p.ldflags = plainStamps
@@ -166,13 +163,12 @@ func oldest(name string) Target {
 	return t
 }
 
-// own returns a target for a program of this repository. The go command knows
-// whether it is up to date.
+// own returns a target for a program of this repository. The go command decides whether it is up to date.
 func own(name, pkg string) Target {
 	return Target{Name: name, output: "bin/" + name, program: &program{module: ".", pkg: pkg}, needs: []prerequisite{needsGo}}
 }
 
-// venv makes a new virtual environment: pip does not remove what is no longer required.
+// venv returns a function that creates a new virtual environment: pip does not remove what is no longer required.
 func venv(folder, requirements string) func(ctx context.Context, root string, log io.Writer) error {
 	return func(ctx context.Context, root string, log io.Writer) error {
 		venv := filepath.Join(root, folder)
@@ -187,19 +183,19 @@ func venv(folder, requirements string) func(ctx context.Context, root string, lo
 	}
 }
 
-// installPackages installs exactly what the lock file says.
+// installPackages installs exactly the packages of the lock file.
 func installPackages(ctx context.Context, root string, log io.Writer) error {
 	return command(ctx, filepath.Join(root, "web"), log, "npm", "ci", "--no-audit", "--no-fund").Run()
 }
 
-// oidcProviderFiles are what node-oidc-provider is run from.
+// oidcProviderFiles are the files that node-oidc-provider runs from.
 var oidcProviderFiles = []string{
 	"test/oidcprovider/package.json", "test/oidcprovider/package-lock.json", "test/oidcprovider/.npmrc",
 	"test/oidcprovider/server.mjs",
 }
 
-// installOIDCProvider fills a folder with node-oidc-provider: Node looks for packages beside the program that wants
-// them.
+// installOIDCProvider fills a folder with node-oidc-provider: Node searches for packages next to the program that
+// needs them.
 func installOIDCProvider(ctx context.Context, root string, log io.Writer) error {
 	folder := filepath.Join(root, OIDCProvider)
 	if err := os.MkdirAll(folder, 0o750); err != nil {
@@ -217,7 +213,8 @@ func installOIDCProvider(ctx context.Context, root string, log io.Writer) error 
 	return command(ctx, folder, log, "npm", "ci", "--no-audit", "--no-fund").Run()
 }
 
-// fromMaven fills a folder by Maven, which knows where Maven Central is for this machine.
+// fromMaven returns a function that fills a folder with Maven, which is configured for this machine's mirror of Maven
+// Central.
 func fromMaven(pom, into string) func(ctx context.Context, root string, log io.Writer) error {
 	return func(ctx context.Context, root string, log io.Writer) error {
 		folder := filepath.Join(root, into)
@@ -237,8 +234,8 @@ var moduleStages = []string{
 	"pod/fast/pod-ready.yaml", "pod/fast/pod-complete.yaml", "pod/fast/pod-delete.yaml",
 }
 
-// writeStages takes stages from kwok's module. It downloads it: go list knows no
-// folder of a module that nothing was built from yet.
+// writeStages copies stages from kwok's module. It downloads the module first: go list reports no folder for a module
+// that nothing has been built from yet.
 func writeStages(ctx context.Context, root string, log io.Writer) error {
 	var answer, all bytes.Buffer
 	download := command(ctx, filepath.Join(root, controlPlaneModule), log, "go", "mod", "download", "-json", "sigs.k8s.io/kwok")

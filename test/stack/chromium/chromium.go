@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Start starts a Chromium with an empty profile, which speaks to nobody but the pages, and with more options perhaps.
-// Tabs are opened in the context that it returns; stop ends the browser.
+// Start starts a Chromium with an empty profile that connects only to the pages, with the given additional options.
+// Open tabs in the context that it returns; stop ends the browser.
 func Start(more ...chromedp.ExecAllocatorOption) (browser context.Context, stop func(), err error) {
 	path, err := find()
 	if err != nil {
@@ -40,7 +40,7 @@ func Start(more ...chromedp.ExecAllocatorOption) (browser context.Context, stop 
 	}, nil
 }
 
-// find returns the path of the one that CHROMIUM names, or of one that is on the PATH.
+// find returns the path of the Chromium in the variable CHROMIUM, or of one on the PATH.
 func find() (string, error) {
 	var err error
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {

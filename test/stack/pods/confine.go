@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// program returns the program that runs in place of the image. Where images are unpacked it is the image's own, with a
-// root and a user for it.
+// program returns the program that runs instead of the image. If images are unpacked, it is the image's own, with its
+// root and user.
 func (p *pod) program() (path string, in *process.Confined, err error) {
 	if p.options.Unpack == nil {
 		path, err = p.options.Binary(p.container().Image)
@@ -37,7 +37,7 @@ func (p *pod) program() (path string, in *process.Confined, err error) {
 
 func (p *pod) root() string { return filepath.Join(p.folder, "root") }
 
-// bind mounts the volumes below root, which is made read-only if the container says so.
+// bind mounts the volumes below root, which becomes read-only if the container requires it.
 func (p *pod) bind(root string) error {
 	for _, mount := range p.container().VolumeMounts {
 		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(mount.MountPath)), 0o755); err != nil {
@@ -56,7 +56,8 @@ func (p *pod) bind(root string) error {
 	return nil
 }
 
-// release takes the mounts away. Nothing may be removed while one is left: it is another folder that would lose it.
+// release unmounts the volumes and the root. Remove no folder while one is mounted: that would delete the files of
+// the mounted folder.
 func (p *pod) release() error {
 	if p.options.Unpack == nil {
 		return nil
@@ -68,7 +69,7 @@ func (p *pod) release() error {
 	return errors.Join(append(errs, unmounted(p.root()))...)
 }
 
-// clean removes what the Pod had.
+// clean removes the Pod's files.
 func (p *pod) clean() {
 	if err := p.release(); err != nil {
 		p.options.Say("%v", err)
@@ -77,7 +78,7 @@ func (p *pod) clean() {
 	_ = os.RemoveAll(p.folder)
 }
 
-// owned gives a file to the user of a confined Pod, as fsGroup does.
+// owned changes the owner of a file to the user of a confined Pod, as fsGroup does.
 func (p *pod) owned(path string) error {
 	c := p.spec.Spec.SecurityContext
 	if p.options.Unpack == nil || c == nil || c.RunAsUser == nil || c.RunAsGroup == nil {

@@ -41,7 +41,8 @@ func (p *pod) environment(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-// apiServer says where it is: as every Pod learns it, or by the kubeconfig of one that finds no token.
+// apiServer sets the address of the API server: in the usual variables, or in a kubeconfig for a process that does
+// not find the token.
 func (p *pod) apiServer(env map[string]string) error {
 	if p.options.Unpack == nil {
 		if _, err := os.Stat(p.kubeconfig()); err == nil {
@@ -98,7 +99,7 @@ func (p *pod) field(f *corev1.ObjectFieldSelector) (string, error) {
 	return value, nil
 }
 
-// mapped replaces paths of mounts by those of the Pod's folder, if that is not its root.
+// mapped replaces paths of mounts with those in the Pod's folder, if the folder is not its root.
 func (p *pod) mapped(text string) string {
 	if p.options.Unpack != nil {
 		return text
@@ -111,8 +112,8 @@ func (p *pod) mapped(text string) string {
 	return text
 }
 
-// Of returns the Pod that a Deployment's controller makes, as the API server completes it: for clusters whose
-// controllers are not to make it.
+// Of returns the Pod that a Deployment's controller would create, as the API server completes it: for clusters whose
+// controllers must not create it.
 func Of(namespace string, template *corev1.PodTemplateSpec) *corev1.Pod {
 	const account, life = "kube-api-access", int64(3607)
 	seconds := life

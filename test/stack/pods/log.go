@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// followEvery is how often a log that is followed is looked at.
+// followEvery is how often a followed log is read.
 const followEvery = 200 * time.Millisecond
 
-// ServeLog answers what a Pod has written, as a kubelet does: tailLines says how much of it, follow goes on.
+// ServeLog serves a Pod's log, as a kubelet does, with the parameters tailLines and follow.
 func (n *Node) ServeLog(w http.ResponseWriter, r *http.Request, uid types.UID) {
 	n.mu.Lock()
 	p := n.pods[uid]
@@ -51,7 +51,7 @@ func (n *Node) ServeLog(w http.ResponseWriter, r *http.Request, uid types.UID) {
 func tail(text []byte, n int) []byte {
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	if len(lines) > 0 && len(lines[len(lines)-1]) == 0 {
-		lines = lines[:len(lines)-1] // after the last line's end
+		lines = lines[:len(lines)-1] // the empty text after the last newline
 	}
 	return bytes.Join(lines[max(0, len(lines)-n):], nil)
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bound shows a folder at another place, which is what it takes to make it read-only there.
+// bound mounts a folder at another path, which is how it can be read-only there.
 func bound(from, to string, readOnly bool) error {
 	if err := unix.Mount(from, to, "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("mount %s: %w", to, err)

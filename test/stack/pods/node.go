@@ -22,33 +22,33 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// Name of the Node. Nothing else is to run there, so it has a taint of the same name.
+// Name is the name of the Node. No other Pods may run there, so it has a taint of the same name.
 const Name = "portico"
 
-// heartbeat is how often a kubelet says that its Node is alive; the controllers wait for some of them.
+// heartbeat is how often a kubelet renews its Node's Lease; the controllers tolerate some missing ones.
 const heartbeat = 10 * time.Second
 
 // Options of a node.
 type Options struct {
 	Clients kubernetes.Interface
-	// Admin reaches the API server; its address and CA are told to the processes.
+	// Admin connects to the API server; processes get its address and CA.
 	Admin *rest.Config
-	// Dir is where folders of Pods are made.
+	// Dir is where folders of Pods are created.
 	Dir string
-	// Binary returns the path of what runs in place of an image.
+	// Binary returns the path of the program that runs instead of an image.
 	Binary func(image string) (string, error)
-	// Unpack, if there, writes the files of an image into a folder, and returns the path of its program in it: Pods
-	// then run as in a container, in a root of their own and as the user that they say. That takes root.
+	// Unpack, if set, writes the files of an image into a folder, and returns the path of its program in it: Pods
+	// then run as in a container, in their own root and as the user that they specify. That requires root.
 	Unpack func(image, folder string) (program string, err error)
-	// Address returns an address of this machine that no other Pod has, in 127.245.0.0/16.
+	// Address returns an address of this machine, in 127.245.0.0/16, that no other Pod has.
 	Address func() (string, error)
-	// Port of 127.0.0.1 at which logs are asked for.
+	// Port is the port of 127.0.0.1 that serves logs.
 	Port int
-	// Add makes a process, not yet started.
+	// Add adds a process, not yet started.
 	Add func(process.Spec) *process.Process
-	// Died is told when a container ended that nobody asked to end; it is started again all the same.
+	// Died is called when a container ended unexpectedly; it is restarted nevertheless.
 	Died func(*process.DiedError)
-	// Say is told why a container cannot be started yet.
+	// Say is called with the reason why a container cannot be started yet.
 	Say func(format string, args ...any)
 }
 
@@ -64,7 +64,7 @@ type Node struct {
 // New returns a node without Pods.
 func New(o Options) *Node { return &Node{options: o, pods: map[types.UID]*pod{}} }
 
-// Register makes the Node known to the cluster.
+// Register registers the Node in the cluster.
 func (n *Node) Register(ctx context.Context) error {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("20"),
@@ -89,7 +89,7 @@ func (n *Node) Register(ctx context.Context) error {
 	return n.beat(ctx)
 }
 
-// beat renews the Lease that says that the Node is alive: without it its Pods are evicted after some minutes.
+// beat renews the Node's Lease: without it the Node's Pods are evicted after some minutes.
 func (n *Node) beat(ctx context.Context) error {
 	lease := coordination.Lease(Name, corev1.NamespaceNodeLease).WithSpec(coordination.LeaseSpec().
 		WithHolderIdentity(Name).WithRenewTime(metav1.NowMicro()).WithLeaseDurationSeconds(int32(4 * heartbeat / time.Second)))
@@ -98,7 +98,7 @@ func (n *Node) beat(ctx context.Context) error {
 	return err
 }
 
-// Run runs the Pods that are bound to the Node until ctx ends, and then ends them.
+// Run runs the Pods that are bound to the Node until ctx ends, and then stops them.
 func (n *Node) Run(ctx context.Context) error {
 	bound := informers.NewSharedInformerFactoryWithOptions(n.options.Clients, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", Name).String()
@@ -129,7 +129,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// see starts a Pod that is new, and ends one that is to go.
+// see starts a new Pod, and stops one that is being deleted.
 func (n *Node) see(ctx context.Context, o any) {
 	seen, ok := o.(*corev1.Pod)
 	if !ok {
@@ -148,7 +148,7 @@ func (n *Node) see(ctx context.Context, o any) {
 	}
 }
 
-// forget ends a Pod that is gone already.
+// forget stops a Pod that no longer exists.
 func (n *Node) forget(o any) {
 	if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
 		o = last.Obj
@@ -165,7 +165,7 @@ func (n *Node) forget(o any) {
 	}
 }
 
-// Start runs a Pod that no API server knows until ctx ends: for a cluster that has Nodes of its own, none of them here.
+// Start runs a Pod that is in no API server until ctx ends: for a cluster with Nodes of its own, none of them here.
 func (n *Node) Start(ctx context.Context, spec *corev1.Pod) {
 	p := newPod(spec, n.options, filepath.Join(n.options.Dir, spec.Name))
 	p.unknown = true
@@ -175,7 +175,7 @@ func (n *Node) Start(ctx context.Context, spec *corev1.Pod) {
 	n.work.Go(func() { p.run(ctx) })
 }
 
-// Ready returns the addresses of Pods that have these labels and answer, with the port of this name.
+// Ready returns the addresses, with the named port, of ready Pods that have these labels.
 func (n *Node) Ready(labels map[string]string, port string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -16,13 +16,15 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// restartDelay is before the first restart of a container that ended; each one doubles it, up to longestDelay.
+// restartDelay is the delay before the first restart of a container that ended; each restart doubles it, up to
+// longestDelay.
 const restartDelay, longestDelay = time.Second, time.Minute
 
-// Addresses of Pods begin with loopback. Kubernetes takes none of those for endpoints, so that a status shows another.
+// Addresses of Pods begin with loopback. Kubernetes accepts no loopback addresses as endpoints, so the status shows
+// another one.
 const loopback, shownAs = "127.245.", "10.245."
 
-// mountsAgain is how often mounted Secrets, ConfigMaps and tokens are looked at for changes.
+// mountsAgain is how often mounted Secrets, ConfigMaps and tokens are checked for changes.
 const mountsAgain = 5 * time.Second
 
 // pod is one Pod, of one container.
@@ -30,9 +32,9 @@ type pod struct {
 	spec    *corev1.Pod
 	options Options
 	folder  string
-	unknown bool // to the API server
+	unknown bool // not in the API server
 
-	ending chan int64 // seconds it has for that
+	ending chan int64 // the grace period in seconds
 	once   sync.Once
 
 	process *process.Process
@@ -45,7 +47,7 @@ type pod struct {
 	started bool
 	count   int32 // restarts
 	last    *corev1.ContainerStateTerminated
-	over    bool // it ended, and is not to be started again
+	over    bool // it has ended, and will not be restarted
 	waiting *corev1.ContainerStateWaiting
 	since   metav1.Time
 }
@@ -88,7 +90,7 @@ func (p *pod) run(ctx context.Context) {
 	}
 }
 
-// start makes the process, with everything it asks for, and starts it.
+// start creates the process, with everything that the container specifies, and starts it.
 func (p *pod) start(ctx context.Context) error {
 	if n := len(p.spec.Spec.Containers) + len(p.spec.Spec.InitContainers); n != 1 {
 		return fmt.Errorf("a Pod of %d containers cannot be played; of one it can", n)
@@ -113,7 +115,7 @@ func (p *pod) start(ctx context.Context) error {
 	return nil
 }
 
-// takeAddress gives the Pod an address once, for all its containers' lives.
+// takeAddress gives the Pod an address, which it keeps when its container restarts.
 func (p *pod) takeAddress() error {
 	if p.ip != "" {
 		return nil
@@ -128,7 +130,7 @@ func (p *pod) takeAddress() error {
 	return nil
 }
 
-// prepare makes the process of the container, which is not started yet.
+// prepare creates the process of the container, without starting it.
 func (p *pod) prepare(ctx context.Context) error {
 	binary, confined, err := p.program()
 	if err != nil {
@@ -140,7 +142,7 @@ func (p *pod) prepare(ctx context.Context) error {
 	}
 	args := slices.Concat(p.container().Command, p.container().Args)
 	if len(p.container().Command) > 0 {
-		args = args[1:] // an image of ours has one program
+		args = args[1:] // Portico's images have one program
 	}
 	for i := range args {
 		args[i] = p.mapped(args[i])
@@ -159,15 +161,15 @@ func (p *pod) prepare(ctx context.Context) error {
 	return nil
 }
 
-// failed keeps how a container ended that never answered.
+// failed records how a container ended that was never ready.
 func (p *pod) failed(err error) error {
 	if _, ok := errors.AsType[*process.DiedError](err); ok {
-		p.ended(<-p.died) // it is told of twice
+		p.ended(<-p.died) // the same end is also sent to died
 	}
 	return err
 }
 
-// watch looks after a container that runs. It says whether the container is to be started again.
+// watch supervises a running container. It returns whether the container must be restarted.
 func (p *pod) watch(ctx context.Context) (again bool) {
 	mounts := time.NewTicker(mountsAgain)
 	defer mounts.Stop()
@@ -192,13 +194,13 @@ func (p *pod) watch(ctx context.Context) (again bool) {
 			p.wait("CrashLoopBackOff", "started again in a while")
 			return true
 		case <-mounts.C:
-			_ = p.mount(ctx) // what cannot be read now is what it was
+			_ = p.mount(ctx) // what cannot be read now stays as it was
 		case <-ready.ticks():
 			if ready.turned(ctx, p.probe(c.ReadinessProbe)) {
 				p.set(ctx, true, !ready.failed)
 			}
 		case <-alive.ticks():
-			// One that a test has stopped stays as it is.
+			// A process that a test has stopped is left alone.
 			if p.process.PID() != 0 && alive.turned(ctx, p.probe(c.LivenessProbe)) && alive.failed {
 				_ = p.process.Stop()
 				p.wait("Unhealthy", "the liveness probe failed")
@@ -208,7 +210,7 @@ func (p *pod) watch(ctx context.Context) (again bool) {
 	}
 }
 
-// gone ends the container as its Pod says, and then the Pod.
+// gone stops the container as its Pod specifies, and then deletes the Pod.
 func (p *pod) gone(ctx context.Context, seconds int64) {
 	if !p.over {
 		p.set(ctx, true, false)
@@ -252,7 +254,7 @@ func (p *pod) ended(e *process.DiedError) {
 	}
 }
 
-// finish leaves a Pod that runs once as it ended, until it is to go.
+// finish keeps a Pod that runs once in its final state, until it is deleted.
 func (p *pod) finish(ctx context.Context) {
 	p.mu.Lock()
 	p.over, p.ready, p.started = true, false, false
@@ -271,7 +273,7 @@ func (p *pod) log() string {
 	return p.logFile
 }
 
-// path returns the folder of what is mounted at mount.
+// path returns the folder of the volume that is mounted at mount.
 func (p *pod) path(mount string) string {
 	return filepath.Join(p.folder, "volumes", filepath.FromSlash(mount))
 }

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// portal returns a Pod that uses what Portico's charts do.
+// portal returns a Pod with the features that Portico's charts use.
 func portal(t *testing.T) *pod {
 	t.Helper()
 	clients := fake.NewClientset(
@@ -114,7 +114,7 @@ func TestTheEndOfALog(t *testing.T) {
 	}
 }
 
-// A connection goes to the Pods that are ready, in turns; with none it is refused.
+// Connections are distributed over the ready Pods, in turn; without one they are refused.
 func TestAServiceGoesRound(t *testing.T) {
 	n := New(Options{})
 	service, err := net.Listen("tcp", "127.0.0.1:0")
@@ -157,7 +157,7 @@ func TestAServiceGoesRound(t *testing.T) {
 	}
 }
 
-// ask returns what is said at an address, or "" if the connection was refused: that may show at once.
+// ask returns the response at an address, or "" if the connection was refused, which may show at once.
 func ask(t *testing.T, at string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", at)

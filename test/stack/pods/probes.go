@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A kubelet looks at no certificate either.
+// A kubelet does not verify certificates either.
 var probes = &http.Client{Transport: &http.Transport{
 	DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 }}
 
-// probe returns what a probe does once; nil, as probes of no kind succeed.
+// probe returns a function that probes once; nil if there is no probe, which counts as success.
 func (p *pod) probe(of *corev1.Probe) func(context.Context) error {
 	if of == nil {
 		return nil
@@ -53,7 +53,8 @@ func (p *pod) probe(of *corev1.Probe) func(context.Context) error {
 	}
 }
 
-// prober counts what a probe said until it counts: three failures, or as many as it says, and one success.
+// prober counts the results of a probe up to its thresholds: three failures, or as many as the probe specifies, and
+// one success.
 type prober struct {
 	of     *corev1.Probe
 	ticker *time.Ticker
@@ -82,7 +83,7 @@ func (p *prober) stop() {
 	}
 }
 
-// turned probes once, and says whether that changed failed.
+// turned probes once, and reports whether that changed failed.
 func (p *prober) turned(ctx context.Context, probe func(context.Context) error) bool {
 	before := p.failed
 	if probe(ctx) == nil {

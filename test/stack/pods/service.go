@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Forward plays a Service: it passes each connection of l on to one of the Pods that have the labels and are ready, in
-// turns, to their port of this name, until l is closed.
+// Forward simulates a Service: it passes each connection of l to one of the ready Pods with the labels, in turn, to
+// their named port, until l is closed.
 func (n *Node) Forward(l net.Listener, labels map[string]string, port string) error {
 	var turn uint64
 	for {
@@ -31,7 +31,7 @@ func (n *Node) Forward(l net.Listener, labels map[string]string, port string) er
 	}
 }
 
-// refuse ends a connection as one ends that nobody answers.
+// refuse ends a connection like one to a port without a listener.
 func refuse(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -39,7 +39,7 @@ func refuse(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// dial connects to the Pod whose turn it is, or to the next that answers; nil if none does.
+// dial connects to the Pod whose turn it is, or to the next one that accepts; nil if none does.
 func (n *Node) dial(labels map[string]string, port string, turn *uint64) net.Conn {
 	ready := n.Ready(labels, port)
 	for range ready {
@@ -51,7 +51,7 @@ func (n *Node) dial(labels map[string]string, port string, turn *uint64) net.Con
 	return nil
 }
 
-// join passes on what both say until both have said everything, or one is gone.
+// join copies in both directions until both sides have finished, or one fails.
 func join(a, b net.Conn) {
 	defer func() { _ = b.Close() }()
 	done := make(chan struct{})
@@ -73,7 +73,7 @@ func pass(to, from net.Conn) {
 	_ = from.Close()
 }
 
-// answering returns host and port of a Pod that has the labels and is ready, or "".
+// answering returns host and port of the Pod if it has the labels and is ready, or "".
 func (p *pod) answering(labels map[string]string, port string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ func (p *pod) tell(ctx context.Context) {
 	}
 	patch, err := json.Marshal(map[string]any{"status": p.status()})
 	if err != nil {
-		return // a status can be written
+		return // the status was written
 	}
 	_, _ = p.options.Clients.CoreV1().Pods(p.spec.Namespace).Patch(ctx, p.spec.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 }

@@ -21,7 +21,7 @@ import (
 // accountPath is where every Pod has the token of its ServiceAccount.
 const accountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// mount writes what is mounted into the Pod's folder, as far as it changed.
+// mount writes the mounted files that have changed into the Pod's folder.
 func (p *pod) mount(ctx context.Context) error {
 	for _, mount := range p.container().VolumeMounts {
 		for i := range p.spec.Spec.Volumes {
@@ -41,7 +41,7 @@ func (p *pod) mount(ctx context.Context) error {
 	return p.writeKubeconfig()
 }
 
-// write makes a folder that has these files. One that is there gets its new content at once.
+// write creates a folder with these files. An existing file gets its new content atomically.
 func (p *pod) write(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		path := filepath.Join(folder, filepath.FromSlash(name))
@@ -149,7 +149,7 @@ func chosen(data map[string][]byte, items []corev1.KeyToPath) (map[string][]byte
 	return all, nil
 }
 
-// token asks for a token that ends with the Pod. One that is there is renewed when four fifths of its life are over.
+// token requests a token that is bound to the Pod. An existing one is renewed after four fifths of its validity.
 func (p *pod) token(ctx context.Context, v *corev1.ServiceAccountTokenProjection, path string) (map[string][]byte, error) {
 	life := time.Duration(*v.ExpirationSeconds) * time.Second
 	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < life*4/5 {
@@ -172,10 +172,10 @@ func (p *pod) token(ctx context.Context, v *corev1.ServiceAccountTokenProjection
 
 func (p *pod) kubeconfig() string { return filepath.Join(p.folder, "kubeconfig") }
 
-// writeKubeconfig says where the API server and the mounted token are.
+// writeKubeconfig writes a kubeconfig with the address of the API server and the mounted token.
 func (p *pod) writeKubeconfig() error {
 	if _, err := os.Stat(p.kubeconfig()); err == nil || p.options.Unpack != nil {
-		return nil // one that is confined finds its token where every Pod does
+		return nil // a confined process finds its token where every Pod does
 	}
 	admin, account := p.options.Admin, p.path(accountPath)
 	if _, err := os.Stat(account); err != nil {

@@ -11,14 +11,14 @@ import (
 
 const (
 	tailLines = 15
-	// tailBytes bounds what Tail reads; log lines of Kubernetes are long.
+	// tailBytes limits what Tail reads; log lines of Kubernetes are long.
 	tailBytes = 64 << 10
 )
 
-// DiedError says that a process ended by itself.
+// DiedError reports that a process ended by itself.
 type DiedError struct {
 	Name string
-	Err  error  // what waiting for it told; nil when it ended with status 0
+	Err  error  // the result of waiting for it; nil when it ended with status 0
 	Log  string // path
 	Tail string // the last lines of the log
 }

@@ -16,7 +16,7 @@ type Group struct {
 	dir    string
 	onDied func(*DiedError)
 
-	jobs chan func() // to the goroutine that spawns
+	jobs chan func() // to the goroutine that starts processes
 	end  sync.Once
 
 	mu        sync.Mutex
@@ -25,9 +25,8 @@ type Group struct {
 	record    record
 }
 
-// NewGroup makes a group whose logs and record live in dir, an existing folder
-// that no other living group uses. onDied, which may be nil, is called when a
-// process ends that nobody asked to end.
+// NewGroup returns a group whose logs and record are in dir, an existing folder that no other running group uses.
+// onDied, which may be nil, is called when a process ends unexpectedly.
 func NewGroup(dir string, onDied func(*DiedError)) (*Group, error) {
 	self, ok := identify(os.Getpid())
 	if !ok {
@@ -44,10 +43,9 @@ func NewGroup(dir string, onDied func(*DiedError)) (*Group, error) {
 	return g, nil
 }
 
-// spawner starts every process of the group from one thread that lives as long
-// as the group: the parent-death signal of Linux is sent when the *thread* that
-// made the child ends, and Go ends threads as it likes. The thread stays locked,
-// so it ends with this goroutine, after the processes have.
+// spawner starts every process of the group from one thread that exists as long as the group: Linux sends the
+// parent-death signal when the *thread* that created the child ends, and Go ends threads at any time. The thread
+// stays locked, so it ends with this goroutine, after the processes have ended.
 func (g *Group) spawner() {
 	runtime.LockOSThread()
 	for job := range g.jobs {
@@ -55,7 +53,7 @@ func (g *Group) spawner() {
 	}
 }
 
-// Add makes a process of the group, not yet started.
+// Add adds a process to the group, not yet started.
 func (g *Group) Add(spec Spec) *Process {
 	p := &Process{spec: spec, group: g, log: filepath.Join(g.dir, spec.Name+".log")}
 	g.mu.Lock()
@@ -99,7 +97,7 @@ func (g *Group) spawn(name string, cmd *exec.Cmd) error {
 	}
 	id, ok := identify(cmd.Process.Pid)
 	if !ok {
-		return nil // it has ended already; wait tells
+		return nil // it has ended already; wait reports it
 	}
 	g.record.Processes[name] = id
 	if err := g.record.write(g.dir); err != nil {

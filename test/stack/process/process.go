@@ -1,8 +1,7 @@
-// Package process runs the processes of the local stack: each in a process
-// group of its own, with its output in a log file, restartable one by one, and
-// none left behind. A process that outlives its parent all the same (the parent
-// was killed with SIGKILL on a system without parent-death signals) is found by
-// what the parent recorded, and ended at the next start; see Reap.
+// Package process runs the processes of the local stack: each in its own process group, with its output in a log
+// file, and individually restartable. None is left behind: if a process outlives its parent nevertheless (the parent
+// was killed with SIGKILL on a system without parent-death signals), the next start finds it by the parent's record
+// and ends it; see Reap.
 package process
 
 import (
@@ -20,8 +19,8 @@ import (
 )
 
 const (
-	// readyTimeout is how long a process may take until its probe answers. A
-	// warm start takes seconds; the rest is for machines busy with other work.
+	// readyTimeout is how long a process may take until its probe succeeds. A warm start takes seconds; the rest is
+	// for busy machines.
 	readyTimeout = 2 * time.Minute
 	readyPoll    = 50 * time.Millisecond
 	// stopGrace is how long Stop waits after SIGTERM before it sends SIGKILL.
@@ -34,27 +33,26 @@ type Spec struct {
 	Path string   // the executable
 	Args []string // without the executable's name
 	Env  []string // KEY=value, added to the environment of this process
-	// Confined, if there, is where it runs and as whom: then Path is below Root.
+	// Confined, if set, is where it runs and as which user: then Path is below Root.
 	Confined *Confined
-	// OnlyEnv leaves the environment of this process out.
+	// OnlyEnv leaves out the environment of this process.
 	OnlyEnv bool
 	// Grace is how long Stop waits after SIGTERM before it sends SIGKILL; 0 means some seconds.
 	Grace time.Duration
-	// Died is called in place of the group's function when the process ends and nobody asked for it.
+	// Died is called instead of the group's function when the process ends unexpectedly.
 	Died func(*DiedError)
-	// Ready answers nil once the process serves. It is asked again and again
-	// until then. Nil means ready as soon as it runs.
+	// Ready returns nil once the process serves. It is called repeatedly until then. Nil means ready as soon as it
+	// runs.
 	Ready func(ctx context.Context) error
 }
 
-// Confined is a root folder of the process's own, and a user.
+// Confined is the process's own root folder, and its user.
 type Confined struct {
 	Root        string
 	User, Group uint32
 }
 
-// Process is one process of a Group. Its methods may be called from any
-// goroutine.
+// Process is one process of a Group. Its methods can be called from any goroutine.
 type Process struct {
 	spec  Spec
 	group *Group
@@ -62,17 +60,17 @@ type Process struct {
 
 	mu    sync.Mutex
 	run   *run // nil while stopped
-	begun bool // it was started once
+	begun bool // it has been started at least once
 	more  []string
 	cpu   time.Duration // of the runs that have ended
 }
 
-// run is one life of a process.
+// run is one run of a process, from start to end.
 type run struct {
 	cmd      *exec.Cmd
-	done     chan struct{} // closed once it has ended and was waited for
+	done     chan struct{} // closed once it has ended and has been reaped
 	err      error         // why it ended; read after done is closed
-	expected bool          // guarded by Process.mu: we ended it
+	expected bool          // guarded by Process.mu: the group ended it
 }
 
 // Name returns the name given in the Spec.
@@ -91,7 +89,7 @@ func (p *Process) PID() int {
 	return p.run.cmd.Process.Pid
 }
 
-// Ended reports whether the process was started, and runs no more.
+// Ended reports whether the process was started and no longer runs.
 func (p *Process) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +117,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop asks the process to end (SIGTERM) and kills it when it does not within a
-// few seconds. Stopping a stopped one does nothing.
+// Stop sends SIGTERM to the process and kills it when it does not end within a few seconds. Stopping a stopped one
+// does nothing.
 func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
 
 // Kill ends the process at once (SIGKILL).
@@ -134,7 +132,8 @@ func (p *Process) Restart(ctx context.Context) error {
 	return p.Start(ctx)
 }
 
-// With puts arguments after those of the Spec, from the next start on; without any it is as it was.
+// With puts arguments after those of the Spec, from the next start on; without arguments it restores those of the
+// Spec.
 func (p *Process) With(args ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,8 +177,8 @@ func (p *Process) spawn() (*run, error) {
 	return p.run, nil
 }
 
-// wait ends with the process. The process is reaped under the lock, and what it
-// may have left of its group is ended before, while its number is still its own.
+// wait returns when the process has ended. It reaps the process under the lock, after it has killed the rest of its
+// process group, while the process ID is still its own.
 func (p *Process) wait(r *run) {
 	awaitExit(r.cmd.Process.Pid)
 	p.mu.Lock()
@@ -222,7 +221,7 @@ func (p *Process) waitReady(ctx context.Context, r *run) error {
 	}
 }
 
-// asked reports whether somebody ended it: then it has not died.
+// asked reports whether the process was ended on request: then it has not died.
 func (p *Process) asked(r *run) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +236,7 @@ func (p *Process) end(sig syscall.Signal) error {
 		return nil
 	}
 	r.expected = true
-	// Under the lock the process has not been reaped: its number is its own.
+	// Under the lock the process has not been reaped: its process ID is its own.
 	err := syscall.Kill(-r.cmd.Process.Pid, sig)
 	p.mu.Unlock()
 	if err != nil && !errors.Is(err, syscall.ESRCH) {

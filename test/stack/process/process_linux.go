@@ -11,20 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes gives a child a process group of its own, and SIGKILL when the
-// thread that made it ends.
+// attributes gives a child its own process group, and SIGKILL when the thread that created it ends.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// identify reads /proc; a process that has ended, zombies included, is not ok.
+// identify reads /proc; ok is false for a process that has ended, zombies included.
 func identify(pid int) (identity, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return identity{}, false
 	}
-	// The command's name, in parentheses, may hold anything; what follows the
-	// last one is the third field on (proc(5)): the state; the start time is the 22nd.
+	// The command's name, in parentheses, may contain anything; the third field, the state, follows the last
+	// parenthesis (proc(5)); the start time is the 22nd.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const state, startTime = 0, 19
 	if len(fields) <= startTime || fields[state] == "Z" || fields[state] == "X" {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// attributes gives a child a process group of its own. There is no
-// parent-death signal here; Reap does without.
+// attributes gives a child its own process group. There is no parent-death signal here; Reap ends children that are
+// left behind.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// identify asks ps; a process that has ended, zombies included, is not ok.
+// identify asks ps; ok is false for a process that has ended, zombies included.
 func identify(pid int) (identity, bool) {
 	ask := func(column string) string {
 		out, err := exec.Command("ps", "-ww", "-p", strconv.Itoa(pid), "-o", column+"=").Output() //nolint:gosec,noctx // a number
@@ -25,8 +25,7 @@ func identify(pid int) (identity, bool) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	// The time is in whole seconds: the command line, which nothing of ours
-	// changes, tells apart what it does not.
+	// The time is in whole seconds: the command line, which no process of the stack changes, distinguishes the rest.
 	start, command := ask("lstart"), ask("command")
 	id := identity{PID: pid, Start: start + " " + command, Command: command}
 	return id, start != "" && !strings.HasPrefix(ask("stat"), "Z")

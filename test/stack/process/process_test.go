@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// shell adds a process that runs a script; it is ready once the script has made
-// the file "ready" in the run directory.
+// shell adds a process that runs a script; it is ready once the script has created the file "ready" in the run
+// directory.
 func shell(g *Group, dir, script string) *Process {
 	return g.Add(Spec{Name: "sh", Path: "/bin/sh", Args: []string{"-c", script}, Ready: func(context.Context) error {
 		_, err := os.Stat(filepath.Join(dir, "ready"))
@@ -140,7 +140,8 @@ func TestDyingBeforeReadyFailsTheStart(t *testing.T) {
 	}
 }
 
-// One that is ended while it starts has not died: nobody is told so, and nobody must wait to be.
+// A process that is stopped while it starts has not died: onDied is not called, and Start returns an error that is no
+// DiedError.
 func TestEndingOneThatStartsIsNoDeath(t *testing.T) {
 	g, dir := group(t, func(e *DiedError) { t.Errorf("reported as died: %v", e) })
 	p := shell(g, dir, "exec sleep 1000")
@@ -170,7 +171,7 @@ func TestReapEndsOnlyWhatIsRecorded(t *testing.T) {
 	oursID, _ := identify(ours.Process.Pid)
 	foreignID, _ := identify(foreign.Process.Pid)
 	reused := foreignID
-	reused.Start = "earlier" // as if the number had been ours once
+	reused.Start = "earlier" // a process ID that was reused
 
 	self, _ := identify(os.Getpid())
 	dead := self
@@ -200,7 +201,7 @@ func TestReapEndsOnlyWhatIsRecorded(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary play the parent that is killed.
+// TestMain lets the test binary act as the parent that is killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("PORTICO_TEST_PARENT") != "" {
 		parent("inner")

@@ -13,11 +13,10 @@ import (
 
 const recordFile = "processes.json"
 
-// identity tells one process from every other that has had or will have its
-// number.
+// identity distinguishes a process from all others, earlier and later, with the same process ID.
 type identity struct {
 	PID     int    `json:"pid"`
-	Start   string `json:"start"`   // what no other of that number has: when it started, on which boot
+	Start   string `json:"start"`   // unique for the process ID: start time and boot
 	Command string `json:"command"` // for people: an exec changes it
 }
 
@@ -26,7 +25,7 @@ func (id identity) alive() bool {
 	return ok && now.PID == id.PID && now.Start == id.Start
 }
 
-// record is what a group leaves in its directory.
+// record is the file that a group leaves in its directory.
 type record struct {
 	Owner     identity            `json:"owner"`
 	Processes map[string]identity `json:"processes"`
@@ -51,7 +50,7 @@ func removeRecord(dir string) error {
 	return nil
 }
 
-// InUseError says that a run directory belongs to a living process.
+// InUseError reports that a run directory belongs to a running process.
 type InUseError struct {
 	Dir string
 	PID int
@@ -61,10 +60,9 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("process %d already runs a stack in %s: end it first (Ctrl-C in its terminal, or kill %d)", e.PID, e.Dir, e.PID)
 }
 
-// Reap ends what a killed owner left running in dir, and returns how many
-// processes that were. Only a process whose number and start time are those
-// recorded is touched. A directory whose owner lives is an
-// InUseError; one without a record has nothing to reap.
+// Reap ends what a killed owner left running in dir, and returns the number of those processes. It ends only
+// processes whose ID and start time match the record. A directory whose owner is running is an InUseError; one
+// without a record has nothing to reap.
 func Reap(dir string) (int, error) {
 	data, err := os.ReadFile(filepath.Join(filepath.Clean(dir), recordFile))
 	if errors.Is(err, fs.ErrNotExist) {

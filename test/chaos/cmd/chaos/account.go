@@ -21,17 +21,17 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// resource is what AWS has of one thing that stands alone.
+// resource is one resource in AWS.
 type resource struct {
 	kind, id string // id is the name or ID that the status has, too
 	tags     map[string]string
-	config   string            // all of it that does not move by itself
-	fields   map[string]string // of it, by the paths of the spec
+	config   string            // all settings that do not change by themselves
+	fields   map[string]string // its settings, by the paths of the spec
 }
 
 func (r resource) String() string { return r.kind + " " + r.id }
 
-// service is what somebody with access to AWS does with the resources of one kind.
+// service changes the resources of one kind, as a person with access to AWS does.
 type service interface {
 	list(ctx context.Context) ([]resource, error)
 	make(ctx context.Context, name string, tags map[string]string) error
@@ -40,7 +40,7 @@ type service interface {
 	destroy(ctx context.Context, id string) error
 }
 
-// account is the AWS account, by the way of somebody who knows nothing of the operator.
+// account is the AWS account, as seen by a person who does not use the operator.
 type account struct {
 	s3   *s3.Client
 	sqs  *sqs.Client
@@ -62,7 +62,7 @@ func newAccount(cfg aws.Config, zone string) *account {
 	}
 }
 
-// services returns those of the AWS kinds, by kind.
+// services returns the services of the AWS kinds, by kind.
 func (a *account) services() map[string]service {
 	return map[string]service{
 		"S3Bucket": buckets{a}, "SQSQueue": queues{a}, "SNSTopic": topics{a}, "RDSInstance": databases{a}, "EC2Instance": machines{a},
@@ -85,7 +85,7 @@ func inventory(ctx context.Context, services map[string]service) ([]resource, er
 	return all, nil
 }
 
-// absent makes an error with one of the codes none.
+// absent returns err, or nil if its code is one of the codes.
 func absent(err error, codes ...string) error {
 	if e, ok := errors.AsType[smithy.APIError](err); ok && slices.Contains(codes, e.ErrorCode()) {
 		return nil
@@ -102,5 +102,5 @@ func text(v any) string {
 	return string(data)
 }
 
-// pick draws one of all.
+// pick returns one of all at random.
 func pick[T any](lot *rand.Rand, all []T) T { return all[lot.IntN(len(all))] }

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// lastPart returns what follows the last separator: of a queue's URL and of a topic's ARN, the name.
+// lastPart returns the part after the last separator: the name in a queue's URL or a topic's ARN.
 func lastPart(of, separator string) string { return of[strings.LastIndex(of, separator)+1:] }
 
 // queues are the resources of one kind.
@@ -102,7 +102,7 @@ func (a *account) queue(ctx context.Context, url string) (resource, error) {
 	}, nil
 }
 
-// topicARN returns a topic's.
+// topicARN returns the ARN of a topic.
 func topicARN(name string) string {
 	return "arn:aws:sns:" + stack.Region + ":" + stack.AccountID + ":" + name
 }

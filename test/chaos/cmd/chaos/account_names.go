@@ -17,10 +17,10 @@ import (
 // record is a record set of the zone.
 type record struct {
 	name, sort, config string
-	proof              bool // of a domain, to ACM
+	proof              bool // proves a domain to ACM
 }
 
-// records lists the zone's, without those that every zone has.
+// records lists the zone's record sets, without those that every zone has.
 func (a *account) records(ctx context.Context) (all []record, err error) {
 	pages := route53.NewListResourceRecordSetsPaginator(a.dns, &route53.ListResourceRecordSetsInput{HostedZoneId: &a.zone})
 	for pages.HasMorePages() {
@@ -58,7 +58,7 @@ func (a *account) certificates(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// theirRecord is somebody else's in the zone.
+// theirRecord is a record in the zone that is not Portico's.
 const theirRecord = "theirs." + stack.Domain
 
 func (a *account) makeRecord(ctx context.Context) error {

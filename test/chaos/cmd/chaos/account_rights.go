@@ -12,13 +12,13 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// rights are what Pods have in AWS.
+// rights are the permissions of Pods in AWS.
 type rights struct {
-	associations map[string]string // the mark of the object, by namespace/ServiceAccount
+	associations map[string]string // the object's mark, by namespace/ServiceAccount
 	roles        map[string]string // the name of the role, by namespace
 }
 
-// rights returns what Pods have.
+// rights returns the permissions of Pods.
 func (a *account) rights(ctx context.Context) (all rights, err error) {
 	all = rights{map[string]string{}, map[string]string{}}
 	cluster := aws.String(stack.ClusterName)

@@ -106,7 +106,7 @@ func (a *account) bucket(ctx context.Context, id string) (resource, error) {
 	if rules != nil {
 		config = append(config, rules.Rules)
 	}
-	kept := cmp.Or(versioning.Status, types.BucketVersioningStatusSuspended) // what was never on is as good as suspended
+	kept := cmp.Or(versioning.Status, types.BucketVersioningStatusSuspended) // never enabled counts as suspended
 	return resource{id: id, tags: tags, config: text(config), fields: map[string]string{"versioning": string(kept)}}, nil
 }
 

@@ -17,14 +17,14 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// act is one thing that somebody does with one object.
+// act is an action of a person on one object.
 type act struct {
 	name   string
 	weight int
 	do     func(w *world, ctx context.Context, t *target) error
 }
 
-// acts are those of users, and those of people with access to AWS.
+// acts are the actions of users, and of people with access to AWS.
 var acts = []act{
 	{"edit", 30, (*world).edit},
 	{"invalid edit", 8, (*world).editInvalid},
@@ -42,16 +42,16 @@ var acts = []act{
 	{"trial namespace", 2, (*world).trial},
 }
 
-// target is what an act is about.
+// target is the object of an act.
 type target struct {
 	kind
 	lot             *rand.Rand
 	namespace, slot string
 	user            client.Client
-	now             *unstructured.Unstructured // as it is
+	now             *unstructured.Unstructured // its current state
 }
 
-// pause is how long after an act the next one comes, at most.
+// pause is the maximum time between two acts.
 const pause = 600 * time.Millisecond
 
 // actUntil acts until ctx ends.
@@ -59,11 +59,11 @@ func (w *world) actUntil(ctx context.Context) {
 	for n := uint64(1); ctx.Err() == nil; n++ {
 		lot := rand.New(rand.NewPCG(w.seed, n))
 		w.actOnce(ctx, lot)
-		_ = measure.Pause(ctx, rand.N(pause)) // the end shows above
+		_ = measure.Pause(ctx, rand.N(pause)) // the loop condition checks for the end
 	}
 }
 
-// actOnce draws who does what with what, and counts how it went.
+// actOnce chooses an act and its target at random, and counts the result.
 func (w *world) actOnce(ctx context.Context, lot *rand.Rand) {
 	k := kinds[weighted(lot, len(kinds), func(i int) int { return kinds[i].weight })]
 	a := acts[weighted(lot, len(acts), func(i int) int { return acts[i].weight })]
@@ -87,7 +87,7 @@ func (w *world) actOnce(ctx context.Context, lot *rand.Rand) {
 	}
 }
 
-// weighted draws one of n by their weights.
+// weighted returns one of n at random, by their weights.
 func weighted(lot *rand.Rand, n int, weight func(int) int) int {
 	sum := 0
 	for i := range n {
@@ -102,10 +102,10 @@ func weighted(lot *rand.Rand, n int, weight func(int) int) int {
 	return n - 1
 }
 
-// errIdle is that of an act which has nothing to do.
+// errIdle is the error of an act that has nothing to do.
 var errIdle = errors.New("nothing to do")
 
-// outcome says how an act went.
+// outcome returns the result of an act.
 func outcome(err error) string {
 	switch {
 	case err == nil:
@@ -129,7 +129,7 @@ func isAWS(err error) bool {
 
 const (
 	offered = "offered" // the object is for a resource that is offered to it
-	theirs  = "theirs"  // the object is for a resource of somebody else, who does not offer it
+	theirs  = "theirs"  // the object is for a resource that another owner does not offer
 )
 
 func (w *world) create(ctx context.Context, t *target) error {
@@ -144,7 +144,7 @@ func (w *world) create(ctx context.Context, t *target) error {
 			spec["adoptionPolicy"] = "Adopt"
 		}
 	case offered:
-		name := t.namespace + "-" + offered // which the operator's policies allow
+		name := t.namespace + "-" + offered // a name that the operator's policies allow
 		spec[t.named], spec["adoptionPolicy"] = name, "Adopt"
 		if err := w.offer(ctx, t.kind, t.namespace, t.slot, name); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (w *world) create(ctx context.Context, t *target) error {
 	}
 	o := t.object(t.namespace, t.slot)
 	o.Object["spec"] = spec
-	if t.name == "AccessBinding" { // nothing is made for a ServiceAccount that is not there
+	if t.name == "AccessBinding" { // a ServiceAccount that does not exist gets nothing
 		hands := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}}
 		if err := w.admin.Create(ctx, hands); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
@@ -161,7 +161,7 @@ func (w *world) create(ctx context.Context, t *target) error {
 	return t.user.Create(ctx, o)
 }
 
-// offer makes a resource, if there is none, and offers it.
+// offer creates a resource, if it does not exist, and offers it.
 func (w *world) offer(ctx context.Context, k kind, namespace, name, id string) error {
 	s := w.services[k.name]
 	w.ledger.free(resource{kind: k.name, id: id})

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// annotate returns an act that sets an annotation, or removes it; the value now is another one each time.
+// annotate returns an act that sets an annotation, or removes it; the value now differs each time.
 func annotate(key, value string) func(*world, context.Context, *target) error {
 	return func(_ *world, ctx context.Context, t *target) error {
 		v := value
@@ -36,7 +36,7 @@ func setAnnotation(ctx context.Context, c client.Client, o *unstructured.Unstruc
 	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+key+`":`+quoted+`}}}`)))
 }
 
-// erase deletes the object, and confirms that if it is asked for.
+// erase deletes the object, with a confirmation if that is required.
 func (w *world) erase(ctx context.Context, t *target) error {
 	if t.fixed {
 		return errIdle
@@ -54,7 +54,7 @@ func (w *world) erase(ctx context.Context, t *target) error {
 	return t.user.Delete(ctx, t.now)
 }
 
-// keep calls a deletion off that is under way.
+// keep cancels a deletion that is in progress.
 func (w *world) keep(ctx context.Context, t *target) error {
 	if t.now.GetDeletionTimestamp() == nil || t.id == "" {
 		return errIdle
@@ -62,7 +62,7 @@ func (w *world) keep(ctx context.Context, t *target) error {
 	return setAnnotation(ctx, t.user, t.now, v1alpha1.AnnotationKeep, "true")
 }
 
-// acknowledge has what was deleted behind our back made again.
+// acknowledge confirms that a resource deleted behind the operator's back is created again.
 func (w *world) acknowledge(ctx context.Context, t *target) error {
 	if ready(t.now).Reason != v1alpha1.ReasonExternallyDeleted {
 		return errIdle
@@ -75,7 +75,7 @@ func acknowledge(ctx context.Context, c client.Client, o *unstructured.Unstructu
 	return setAnnotation(ctx, c, o, v1alpha1.AnnotationAcknowledgeRecreate, strconv.FormatInt(done+1, 10))
 }
 
-// reached returns the ID of the object's resource, "" if it has none that is its own.
+// reached returns the ID of the object's resource, "" if it has none of its own.
 func (t *target) reached() string {
 	if t.id == "" || t.slot == theirs || field(t.now, "status", "arn") == "" {
 		return ""
@@ -83,7 +83,7 @@ func (t *target) reached() string {
 	return field(t.now, "status", t.id)
 }
 
-// drift changes the resource behind our back.
+// drift changes the resource behind the operator's back.
 func (w *world) drift(ctx context.Context, t *target) error {
 	if t.reached() == "" {
 		return errIdle
@@ -91,7 +91,7 @@ func (w *world) drift(ctx context.Context, t *target) error {
 	return w.services[t.name].drift(ctx, t.lot, t.reached())
 }
 
-// destroy deletes the resource behind our back.
+// destroy deletes the resource behind the operator's back.
 func (w *world) destroy(ctx context.Context, t *target) error {
 	if t.reached() == "" {
 		return errIdle

@@ -1,5 +1,5 @@
-// Command portico-build builds and downloads what make run and the tests need.
-// It is the first that a new clone compiles, so it imports little.
+// Command portico-build builds and downloads what make run and the tests need. It is the first program that a new
+// clone compiles, so it imports little.
 //
 //	portico-build run,chart
 package main

@@ -1,5 +1,5 @@
-// Command portico-up is what make run starts: the whole platform on loopback,
-// until Ctrl-C. The Makefile's help names its variables.
+// Command portico-up is what make run starts: the whole platform on loopback, until Ctrl-C. The Makefile's help names
+// its variables.
 package main
 
 import (
@@ -72,7 +72,7 @@ func options(root string, env func(string) string) (stack.Options, error) {
 		WorkloadIdentity:   true,
 	}
 	if o.AWSEndpoint != "" {
-		o.Parts &^= stack.Gateways // they would make load balancers and hosted zones in an account that may be a real one
+		o.Parts &^= stack.Gateways // they would create load balancers and hosted zones, possibly in a real account
 		o.WorkloadIdentity = false
 		o.AWSCredentials = stack.Credentials{
 			AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"),

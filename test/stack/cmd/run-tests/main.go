@@ -1,14 +1,12 @@
-// Command run-tests runs one suite by go test, and fails when a test fails and
-// also when none ran: a build tag with a typing mistake must not look like
-// success.
+// Command run-tests runs one suite with go test. It fails when a test fails and also when no test ran: a mistyped
+// build tag must not look like success.
 //
 //	run-tests -name browser -tag browser -- -p=1
 //	run-tests -name integration -tag integration -processes 3 -split test/integration -- -race
 //
-// With -tag only the packages that have test files with that build constraint
-// run, or the unit tests of all others would run once more; with -in only some
-// folders. Arguments after the flags go to go test; with -processes, to the test
-// binaries.
+// With -tag only the packages that have test files with that build constraint run, otherwise the unit tests of all
+// others would run again; with -in only some folders. Arguments after the flags go to go test; with -processes, to
+// the test binaries.
 package main
 
 import (
@@ -40,14 +38,14 @@ func main() {
 	}
 }
 
-// A suite is what runs together.
+// A suite is a set of tests that run together.
 type suite struct {
 	name     string
 	packages []string // folders, or ./...
 	flags    []string // of go test
 	tag      string
-	// processes is how many test binaries run at a time, of packages and of parts of the package split; 0 leaves that
-	// to go test, to which a package is one.
+	// processes is how many test binaries run in parallel, of packages and of parts of the package split; 0 leaves
+	// that to go test, which does not split a package.
 	processes int
 	split     string
 }
@@ -114,8 +112,8 @@ func (s suite) arguments() []string {
 	return slices.Concat([]string{"-tags", s.tag}, s.flags, s.packages)
 }
 
-// stream feeds the report with what a command prints in the format of go test -json. Ending its context interrupts it
-// and everything that it started.
+// stream feeds the report with a command's output in the format of go test -json. Cancelling the command's context
+// interrupts it and everything that it started.
 func stream(cmd *exec.Cmd, r *report) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }

@@ -17,19 +17,18 @@ import (
 
 // A job is one process of a test binary: all tests of a package, or a part of them.
 type job struct {
-	name   string // of the package, and which part
+	name   string // of the package, and its part
 	dir    string
 	binary string
 	skip   []string // the tests that other parts run
 }
 
-// partsOfProcess is how many parts each process runs of the package that is split, one after the other: the more, the
-// less time is lost at the end to the one that happened to get the slow tests; but each begins with a control plane of
-// its own.
+// partsOfProcess is how many parts of the split package each process runs, one after the other: with more parts, less
+// time is lost at the end to the process that got the slow tests, but each part starts its own control plane.
 const partsOfProcess = 2
 
-// jobs builds the packages' test binaries into the folder. The tests of the package split are dealt to parts, which
-// come last, for there are many, so that all processes end at about the same time.
+// jobs builds the packages' test binaries into the folder. The tests of the split package are distributed over parts,
+// which come last because there are many, so that all processes end at about the same time.
 func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error) {
 	arguments := slices.Concat([]string{"test", "-json", "-c", "-o", folder + string(filepath.Separator)}, s.arguments())
 	if err := stream(exec.CommandContext(ctx, "go", arguments...), r); err != nil {
@@ -54,8 +53,8 @@ func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error
 	return append(others, parts...), nil
 }
 
-// deal makes so many parts. Each skips what others run, rather than naming what it runs: a test that is not listed runs
-// in every part, and none is lost.
+// deal returns the job as the given number of parts. Each part skips the tests of the others, rather than naming its
+// own: a test that is not listed runs in every part, and none is lost.
 func (j job) deal(tests []string, parts int) []job {
 	var all []job
 	for part := range parts {
@@ -94,7 +93,7 @@ func testsIn(dir string) ([]string, error) {
 func (j job) run(ctx context.Context, arguments []string, r *report) error {
 	words := []string{"tool", "test2json", "-t", "-p", j.name, j.binary, "-test.v=test2json", "-test.paniconexit0"}
 	for _, argument := range arguments {
-		if argument != "-race" { // it was for the compiler
+		if argument != "-race" { // that flag is for the compiler
 			words = append(words, "-test."+strings.TrimLeft(argument, "-"))
 		}
 	}
@@ -106,8 +105,8 @@ func (j job) run(ctx context.Context, arguments []string, r *report) error {
 	return stream(cmd, r)
 }
 
-// apart runs the suite's packages, and parts of one, in processes of their own, so many at a time: where tests wait
-// rather than compute, as those with a control plane of their own do.
+// apart runs the suite's packages, and the parts of one, in separate processes, a given number in parallel: for tests
+// that wait rather than compute, such as those with their own control plane.
 func (s suite) apart(ctx context.Context, r *report) error {
 	folder, err := os.MkdirTemp("", "run-tests-")
 	if err != nil {
@@ -130,7 +129,7 @@ func (s suite) apart(ctx context.Context, r *report) error {
 				r.died(j.name, time.Since(began))
 				failures[i] = fmt.Errorf("%s: %w", j.name, err)
 			}
-			return nil // the others go on
+			return nil // the others continue
 		})
 	}
 	_ = g.Wait()

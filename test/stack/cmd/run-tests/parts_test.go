@@ -49,7 +49,7 @@ func TestTestsIn(t *testing.T) {
 	}
 }
 
-// suiteOf makes a module with one package that fails and one that passes, and goes there.
+// suiteOf writes a module with one package that fails and one that passes, and changes to its folder.
 func suiteOf(t *testing.T) suite {
 	t.Helper()
 	dir := t.TempDir()

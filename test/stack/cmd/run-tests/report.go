@@ -23,8 +23,8 @@ type event struct {
 	Elapsed                       float64
 }
 
-// report counts tests, tells each package's result, and keeps the output of
-// tests until it knows that they failed. Several commands may write to it.
+// report counts tests, prints each package's result, and buffers the output of tests until it is known whether they
+// failed. Several commands can write to it.
 type report struct {
 	mu                      sync.Mutex
 	out                     io.Writer
@@ -33,8 +33,8 @@ type report struct {
 	output                  map[[2]string]*strings.Builder // by package and test
 	tests                   map[string]int                 // by package
 	ended                   map[string]bool                // packages
-	times                   []event                        // of tests that are no part of another one
-	cpu                     map[string]float64             // seconds of the processor by process, of all stacks
+	times                   []event                        // of top-level tests
+	cpu                     map[string]float64             // CPU seconds by process, of all stacks
 }
 
 func newReport(out io.Writer) *report {
@@ -57,7 +57,7 @@ func (r *report) read(events io.Reader) error {
 	}
 }
 
-// Write passes on words that are no events.
+// Write parses events, and passes on all other output.
 func (r *report) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +71,7 @@ func (r *report) take(line []byte) {
 	defer r.mu.Unlock()
 	var e event
 	if json.Unmarshal(line, &e) != nil {
-		_, _ = r.out.Write(line) // not an event: go itself complains
+		_, _ = r.out.Write(line) // not an event: an error of the go command
 		return
 	}
 	switch e.Action {
@@ -115,7 +115,8 @@ func (r *report) finish(e event) {
 	delete(r.output, [2]string{e.Package, e.Test})
 }
 
-// died notes that the process of a package ended with an error: test2json says so only of one that could say it itself.
+// died records that the process of a package ended with an error: test2json reports that only if the process itself
+// could print it.
 func (r *report) died(pkg string, after time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,8 +128,7 @@ func (r *report) died(pkg string, after time.Duration) {
 func (r *report) finishPackage(e event) {
 	r.ended[e.Package] = true
 	if e.Action == "fail" {
-		// What is left: the package's own words, and those of tests that never
-		// ended (a panic, a timeout).
+		// What remains: the package's own output, and that of tests that did not end (a panic, a timeout).
 		for key, text := range r.output {
 			if key[0] == e.Package {
 				_, _ = io.WriteString(r.out, text.String())
@@ -142,7 +142,7 @@ func (r *report) finishPackage(e event) {
 		}
 	}
 	if r.tests[e.Package] == 0 && e.Action != "fail" {
-		return // no tests there
+		return // without tests
 	}
 	_, _ = fmt.Fprintf(r.out, "%-4s %s: %d tests, %.1f s\n", e.Action, e.Package, r.tests[e.Package], e.Elapsed)
 }
@@ -151,7 +151,7 @@ func (r *report) summary() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", r.passed, r.failed, r.skipped)
 }
 
-// slowest returns the n tests that took longest, each with its seconds.
+// slowest returns the n slowest tests, each with its seconds.
 func (r *report) slowest(n int) string {
 	slices.SortStableFunc(r.times, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
 	var all []string
@@ -161,7 +161,7 @@ func (r *report) slowest(n int) string {
 	return strings.Join(all, ", ")
 }
 
-// addCPU adds what a stack says of itself when it ends, such as "CPU seconds: etcd 1.5, moto 2.0".
+// addCPU adds a line that a stack prints when it ends, such as "CPU seconds: etcd 1.5, moto 2.0".
 func (r *report) addCPU(line string) {
 	_, list, found := strings.Cut(strings.TrimSpace(line), "CPU seconds: ")
 	if !found {
@@ -175,7 +175,7 @@ func (r *report) addCPU(line string) {
 	}
 }
 
-// processors returns the seconds of each process, those with most first; "" without stacks.
+// processors returns the CPU seconds of each process, largest first; "" without stacks.
 func (r *report) processors() string {
 	names := slices.SortedFunc(maps.Keys(r.cpu), func(a, b string) int { return cmp.Compare(r.cpu[b], r.cpu[a]) })
 	var all []string
@@ -185,7 +185,7 @@ func (r *report) processors() string {
 	return strings.Join(all, ", ")
 }
 
-// write writes the seconds of every test into a file, the slowest first.
+// write writes the seconds of every test to a file, slowest first.
 func (r *report) write(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
