@@ -81,8 +81,7 @@ func NameOf(name dnsname.Name, visibility v1alpha1.Visibility) string {
 // maxAttempts bounds the race for the ledger: each lost attempt means that another writer has succeeded.
 const maxAttempts = 20
 
-// Take returns the claim, new or existing, or an error that says why there is none: a WaitError if another holder has
-// it.
+// Take returns the claim, new or existing, or the reason why there is none: a WaitError if another holder has it.
 func (r *Registry) Take(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
 	for range maxAttempts {
 		made, err := r.tryTake(ctx, request)
