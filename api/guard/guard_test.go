@@ -2,8 +2,8 @@ package guard
 
 import "testing"
 
-// Names that people choose are no questions of their own: whoever makes up new ones would use up the budget of
-// everybody.
+// One answer counts for all names that people choose: otherwise a person could exhaust everybody's budget with new
+// names.
 func TestOneAnswerIsForAllNames(t *testing.T) {
 	for path, want := range map[string]string{
 		"/people/secrets/pay/one": "/people/secrets/*", "/people/secrets/pay/two": "/people/secrets/*", "/people/reveal/RDSInstance/pay/db": "/people/reveal/*",

@@ -237,8 +237,8 @@ func TestWhatTheDatabaseLacksIsSaid(t *testing.T) {
 	}
 }
 
-// A deletion drops the user, does without a database that is gone or goes, and waits for one that does not answer,
-// unless it is told not to.
+// A deletion drops the user, succeeds without a database that is deleted or being deleted, and waits for one that does
+// not answer, unless the deletion policy says otherwise.
 func TestDeletion(t *testing.T) {
 	deleted := &metav1.Time{Time: time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)}
 	for name, row := range map[string]struct {

@@ -120,8 +120,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
 	_ = json.NewEncoder(w).Encode(answer) // the reader has gone
 }
 
-// pace refuses a person who asks faster than people do: the operator asks Kubernetes for each act, with a budget for
-// all.
+// pace refuses a person who asks too fast: each act takes requests to Kubernetes from a budget that all share.
 func (h *Handler) pace(id identity.Identity) error {
 	own, ok := h.paces.Get(id.Username)
 	if !ok {

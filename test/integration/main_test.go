@@ -1,7 +1,7 @@
 //go:build integration
 
-// Package integration runs the operator in this process, under the race detector, against a real kube-apiserver and
-// the AWS simulator behind its strict proxy.
+// Package integration runs the operator in this process against a real kube-apiserver and the AWS simulator behind its
+// strict proxy.
 package integration
 
 import (

@@ -27,8 +27,8 @@ func (f *fakeEC2) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfi
 	return &iam.GetInstanceProfileOutput{InstanceProfile: &iamtypes.InstanceProfile{Arn: aws.String(profileARN), CreateDate: &f.profileMade}}, nil
 }
 
-// EC2 does not know an instance profile for some minutes after IAM has made it: that is waited for. One that is not
-// there, is somebody else's, or was made long ago is for whoever wrote the spec.
+// EC2 does not know an instance profile for some minutes after IAM has created it: the operator waits. A missing, old or
+// foreign profile is an error in the spec.
 func TestANewInstanceProfileIsWaitedFor(t *testing.T) {
 	for name, row := range map[string]struct {
 		profile string

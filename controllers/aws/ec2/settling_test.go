@@ -89,8 +89,8 @@ func TestATerminationThatIsDeniedIsNoEnd(t *testing.T) {
 	}
 }
 
-// An old machine is told to terminate, and EC2 denies at once that it exists: it may run on, and be billed, for as long
-// as a young one.
+// EC2 accepts the termination of an old instance and at once denies that it exists: it may run on, and be billed, for as
+// long as a new one.
 func TestAnAcceptedTerminationIsNoEndForAWhile(t *testing.T) {
 	f := &fakeEC2{slow: true}
 	l := lifeOf(f, objectOf())

@@ -8,8 +8,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// AWS documents no default of Oracle's Standard Edition: whichever it is, what is declared is sent and kept, what is
-// not is told.
+// AWS documents no default for Oracle's Standard Edition: a declared license model is sent and kept, an undeclared one
+// is reported.
 func TestTheLicenseOfOracleIsDeclaredOrTold(t *testing.T) {
 	const own, included = "bring-your-own-license", "license-included"
 	for name, row := range map[string]struct {

@@ -24,9 +24,9 @@ func given(obj *v1alpha1.S3Bucket) string {
 	return cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.BucketName), obj.Spec.BucketName)
 }
 
-// tags returns those of obj's bucket. Where Portico picks the name and there is no such bucket yet, one of the name
-// that earlier versions picked is obj's, too: whoever retained it, keeps it or restores a cluster is not to get an
-// empty one beside it.
+// tags returns the tags of obj's bucket. If Portico chooses the name and no such bucket exists, a bucket with the name
+// that earlier versions chose is obj's too: an object that retained or keeps its bucket, or a restored cluster, must not
+// get a second, empty one.
 func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]string, error) {
 	tags, err := b.target(obj).tags(ctx)
 	if !cloud.IsNotFound(err) || given(obj) != "" {

@@ -122,8 +122,8 @@ func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
 	}
 }
 
-// The command that restores lost marks keeps the tags of others, and goes where the tags are written, as whoever owns
-// the bucket there.
+// The command that restores lost ownership tags keeps other tags, and uses the API that holds the bucket's tags, as the
+// bucket's owner.
 func TestTheCommandThatRestoresMarks(t *testing.T) {
 	marks := cloud.TagText(adapter(nil).session.Identity.OwnershipTags(object()))
 	const elsewhere = "https://minio.example.com:9000"

@@ -30,8 +30,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Ledger is the name of the ConfigMap, in the operator's namespace. It holds DomainClaims that are about to be created;
-// losing it loses no claim.
+// Ledger names the ConfigMap in the operator's namespace with DomainClaims about to be created; losing it loses none.
 const Ledger = "portico-hostname-ledger"
 
 // Registry takes and releases claims. Safe for concurrent use.
