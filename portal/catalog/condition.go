@@ -56,7 +56,7 @@ func matched(pattern *regexp.Regexp, rule string) []string {
 	return slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
 }
 
-// among returns the allowed values of the choice called name: only value, or if is is false, all options except value.
+// among returns the allowed values of the choice called name. If is, that is value alone, else all options except value.
 func among(fields []Field, name string, is bool, value string) []string {
 	if is {
 		return []string{value}

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// PlainHTTPHeader, if set, makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other calls
+// PlainHTTPHeader is a header that makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other calls
 // count as calls with TLS: the proxy stands in for AWS's HTTPS endpoints, which tests and `make run` reach without
 // it.
 const PlainHTTPHeader = "X-Portico-Plain-Http"
