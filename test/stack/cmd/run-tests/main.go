@@ -126,7 +126,7 @@ func stream(cmd *exec.Cmd, r *report) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	return errors.Join(r.read(events), cmd.Wait())
+	return errors.Join(r.read(events, func() float64 { return usedBy(cmd.Process.Pid) }), cmd.Wait())
 }
 
 // tagged returns the folders with test files constrained to the tag.

@@ -21,7 +21,13 @@ import (
 type event struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64
+	cpu                           float64 // seconds, of the test's process and all that it started
 }
+
+func (e event) key() [2]string { return [2]string{e.Package, e.Test} }
+
+// topLevel reports whether the event is of a test that is no subtest.
+func (e event) topLevel() bool { return e.Test != "" && !strings.Contains(e.Test, "/") }
 
 // report counts tests, prints each package's result, and buffers the output of tests until it is known whether they
 // failed. Several commands can write to it.
@@ -35,18 +41,23 @@ type report struct {
 	ended                   map[string]bool                // packages
 	times                   []event                        // of top-level tests
 	cpu                     map[string]float64             // CPU seconds by process, of all stacks
+	began                   map[[2]string]float64          // CPU seconds at the start of a test
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}, ended: map[string]bool{}, cpu: map[string]float64{}}
+	return &report{
+		out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}, ended: map[string]bool{},
+		cpu: map[string]float64{}, began: map[[2]string]float64{},
+	}
 }
 
-func (r *report) read(events io.Reader) error {
+// read reads the events of one command until they end. used returns the CPU seconds that the command has used so far.
+func (r *report) read(events io.Reader, used func() float64) error {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			r.take(line)
+			r.take(line, used)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -66,7 +77,7 @@ func (r *report) Write(text []byte) (int, error) {
 
 func (r *report) say(format string, args ...any) { _, _ = fmt.Fprintf(r, format, args...) }
 
-func (r *report) take(line []byte) {
+func (r *report) take(line []byte, used func() float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var e event
@@ -80,17 +91,23 @@ func (r *report) take(line []byte) {
 	case "output":
 		_, _ = r.buffer(e).WriteString(e.Output)
 		r.addCPU(e.Output)
+	case "run":
+		if e.topLevel() {
+			r.began[e.key()] = used()
+		}
 	case "pass", "fail", "skip":
+		if e.topLevel() {
+			e.cpu = used() - r.began[e.key()]
+		}
 		r.finish(e)
 	}
 }
 
 func (r *report) buffer(e event) *strings.Builder {
-	key := [2]string{e.Package, e.Test}
-	if r.output[key] == nil {
-		r.output[key] = &strings.Builder{}
+	if r.output[e.key()] == nil {
+		r.output[e.key()] = &strings.Builder{}
 	}
-	return r.output[key]
+	return r.output[e.key()]
 }
 
 func (r *report) finish(e event) {
@@ -99,7 +116,7 @@ func (r *report) finish(e event) {
 		return
 	}
 	r.tests[e.Package]++
-	if !strings.Contains(e.Test, "/") {
+	if e.topLevel() {
 		r.times = append(r.times, e)
 	}
 	switch e.Action {
@@ -112,7 +129,7 @@ func (r *report) finish(e event) {
 		r.failures = append(r.failures, fmt.Errorf("%s %s", e.Package, e.Test))
 		_, _ = io.WriteString(r.out, r.buffer(e).String())
 	}
-	delete(r.output, [2]string{e.Package, e.Test})
+	delete(r.output, e.key())
 }
 
 // died records that the process of a package ended with an error: test2json reports that only if the process itself
@@ -185,7 +202,9 @@ func (r *report) processors() string {
 	return strings.Join(all, ", ")
 }
 
-// write writes the seconds of every test to a file, slowest first.
+// write writes a line for every test to a file, slowest first: its seconds, its CPU seconds, its package, its name.
+// CPU seconds are 0 where several packages run in one command, and where tests of a package run in parallel they
+// count what ran beside the test.
 func (r *report) write(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
@@ -193,7 +212,7 @@ func (r *report) write(file string) error {
 	r.slowest(0)
 	var all strings.Builder
 	for _, e := range r.times {
-		_, _ = fmt.Fprintf(&all, "%.2f\t%s\t%s\n", e.Elapsed, e.Package, e.Test)
+		_, _ = fmt.Fprintf(&all, "%.2f\t%.2f\t%s\t%s\n", e.Elapsed, e.cpu, e.Package, e.Test)
 	}
 	return os.WriteFile(file, []byte(all.String()), 0o600)
 }
