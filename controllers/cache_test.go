@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// What kubectl and the API server keep in an object for themselves is as large as the object, and nobody reads it in
-// the cache.
+// Managed fields and kubectl's annotation are as large as the object itself, and the operator never reads them from the
+// cache.
 func TestTheCacheHoldsNothingThatNobodyReads(t *testing.T) {
 	obj := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{
 		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: strings.Repeat("x", 1<<18), v1alpha1.AnnotationPaused: "true"},

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/operatorapi"
 )
 
-// featureGate starts a part of the operator when the cluster serves the kinds that it needs. It implements
+// featureGate starts a part of the operator once the cluster serves the kinds that it needs. It implements
 // manager.Runnable.
 type featureGate struct {
 	feature  string
@@ -26,7 +26,7 @@ type featureGate struct {
 	reported string
 }
 
-// NeedLeaderElection returns false: those that stand by fill the caches of the part too.
+// NeedLeaderElection returns false: standby replicas fill the caches of the feature too.
 func (g *featureGate) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable.
@@ -49,7 +49,7 @@ func (g *featureGate) Start(ctx context.Context) error {
 	}
 }
 
-// try opens the gate if nothing is missing, and tells of what is, once.
+// try opens the gate if no kind is missing. It logs missing kinds once.
 func (g *featureGate) try() (open bool, err error) {
 	missing, err := g.missing()
 	if err != nil {
@@ -58,7 +58,7 @@ func (g *featureGate) try() (open bool, err error) {
 	logger := g.mgr.GetLogger().WithValues("feature", g.feature)
 	if missing == "" {
 		if err := g.open(); err != nil {
-			return true, err // what is registered cannot be registered again
+			return true, err // a second registration would fail, so no retry
 		}
 		featureOn.WithLabelValues(g.feature).Set(1)
 		g.features.Set(g.feature, "")
@@ -74,7 +74,7 @@ func (g *featureGate) try() (open bool, err error) {
 	return false, nil
 }
 
-// missing names the kinds that the cluster does not serve.
+// missing returns the kinds that the cluster does not serve, joined with commas.
 func (g *featureGate) missing() (string, error) {
 	var all []string
 	for _, gvk := range g.needs {

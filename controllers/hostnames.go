@@ -13,30 +13,31 @@ import (
 	"github.com/portico-platform/portico/controllers/webapp"
 )
 
-// Hostnames is what a deployment decides about hostnames.
+// Hostnames are the settings for hostnames.
 type Hostnames struct {
-	Namespace string // of the pool's Gateways
-	Class     string // the GatewayClass of requests that name none
-	// RetryInterval is how often the kinds of Gateway API are looked for while the cluster lacks them; 0: half a
-	// minute.
+	Namespace string // of the shared Gateways
+	Class     string // the GatewayClass of requests without one
+	// RetryInterval is how often the operator checks for the kinds of Gateway API while the cluster lacks them; 0: half
+	// a minute.
 	RetryInterval time.Duration
-	// BatchWindow is how long the first change of a hosted zone waits for others; 0: a second.
+	// BatchWindow is how long the first change to a hosted zone waits for others; 0: a second.
 	BatchWindow time.Duration
-	// Patience is how long a shared load balancer may stand still before a hostname is suspected; 0: three minutes.
+	// Patience is how long a shared load balancer may make no progress before a hostname is suspected; 0: three
+	// minutes.
 	Patience time.Duration
 }
 
-// What holds where a deployment says nothing else.
+// Defaults of Hostnames.
 const (
 	DefaultGatewayNamespace = "portico-gateways"
 	DefaultGatewayClass     = "alb"
 	lookForKinds            = 30 * time.Second
-	gatherChanges           = time.Second     // little beside the minutes that a certificate takes
-	standstill              = 3 * time.Minute // the load balancer controller does a change within seconds
+	gatherChanges           = time.Second     // short compared with the minutes that a certificate takes
+	standstill              = 3 * time.Minute // the load balancer controller applies a change within seconds
 )
 
-// setupHostnames makes the controllers of hostnames start as soon as the cluster has what they need: now, if it has.
-// apps is the controller of web apps, which routes belong to.
+// setupHostnames starts the controllers of hostnames as soon as the cluster serves the kinds that they need: now or
+// later. apps is the controller of WebApps, which own the routes.
 func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, apps controller.Controller) error {
 	if err := hostname.Index(ctx, mgr); err != nil {
 		return err
@@ -61,5 +62,5 @@ func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, ap
 	return mgr.Add(g)
 }
 
-// hostnamesOff returns why the cluster gives no hostnames; empty, it does.
+// hostnamesOff returns why hostnames are unavailable in the cluster; empty if they are available.
 func (d deps) hostnamesOff() string { return d.features.ReasonOff(operatorapi.FeatureHostnames) }

@@ -1,4 +1,4 @@
-// Package controllers binds kinds to the manager.
+// Package controllers registers the controllers of all kinds with the manager.
 package controllers
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// kinds is every AWS kind that this operator runs. Adding one adds one line.
+// kinds are the AWS kinds of this operator. Adding a kind adds one entry.
 var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
 	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling, vacate: databaseuser.Vacate}),
@@ -36,7 +36,7 @@ var kinds = map[string]kind{
 	v1alpha1.KindSQSQueue: bind(sqs.Queue, sqs.Queues, traits{settles: settling}).withRefs(sqs.Refs...).withLive(),
 }
 
-// Kinds returns every kind that the operator runs, sorted.
+// Kinds returns the names of all kinds that the operator reconciles, sorted.
 func Kinds() []string {
 	all := append(slices.Collect(maps.Keys(providerUsers())),
 		v1alpha1.KindAWSProvider, v1alpha1.KindDatabaseUser, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant, v1alpha1.KindTeam)
@@ -44,7 +44,7 @@ func Kinds() []string {
 	return all
 }
 
-// objects returns the AWS kinds' zero objects by name.
+// objects returns a zero object of each AWS kind, by the kind's name.
 func objects() map[string]client.Object {
 	all := map[string]client.Object{}
 	for name, k := range kinds {
@@ -53,7 +53,7 @@ func objects() map[string]client.Object {
 	return all
 }
 
-// providerUsers returns the zero objects of all kinds that refer to a provider.
+// providerUsers returns a zero object of each kind that refers to a provider.
 func providerUsers() map[string]client.Object {
 	all := objects()
 	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.PoolGateway{}
@@ -61,7 +61,7 @@ func providerUsers() map[string]client.Object {
 	return all
 }
 
-// referrers returns the zero objects of all kinds that name others.
+// referrers returns a zero object of each kind that refers to others.
 func referrers() []watch.Referrer {
 	return []watch.Referrer{
 		&v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &v1alpha1.S3Bucket{}, &v1alpha1.SNSTopic{},
@@ -69,12 +69,12 @@ func referrers() []watch.Referrer {
 	}
 }
 
-// referred returns the zero objects of all kinds that others name.
+// referred returns a zero object of each kind that others refer to.
 func referred() []client.Object {
 	return append(slices.Collect(maps.Values(objects())), &v1alpha1.GatewayHostnameRequest{})
 }
 
-// requested returns the zero objects of the kinds that teams request.
+// requested returns a zero object of each kind that teams request.
 func requested() map[string]client.Object {
 	all := objects()
 	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindWebApp] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.WebApp{}
@@ -82,19 +82,19 @@ func requested() map[string]client.Object {
 	return all
 }
 
-// kind is one row of the table.
+// kind is one entry of kinds.
 type kind struct {
 	object client.Object // the zero object, for watches and lists
 	list   lister
 	setup  func(ctrl.Manager, deps, []watch.Ref) error
 	refs   []watch.Ref
-	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that
-	// sort.
+	// readLive reads values that change without Portico; see external.LiveReader. hasLive is true if the kind has such
+	// values.
 	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
 	hasLive  bool
 }
 
-// withRefs adds to a row what its objects name.
+// withRefs adds the kind's references to other objects.
 func (k kind) withRefs(refs ...watch.Ref) kind {
 	k.refs = append(k.refs, refs...)
 	return k
@@ -106,17 +106,18 @@ func (k kind) withLive() kind {
 	return k
 }
 
-// lister lists the ARNs of all resources of a kind that a session sees, complete or not at all.
+// lister returns the ARNs of all resources of a kind that a session sees. It never returns a partial list without an
+// error.
 type lister func(context.Context, *cloud.Session) ([]string, error)
 
-// traits are what the reconciler has to know of a kind: see external.Reconciler.
+// traits are properties of a kind; see external.Reconciler.
 type traits struct {
 	stateful, foundByTags bool
 	settles               time.Duration
 	vacate                func(client.Client, func() time.Time) func(context.Context, client.Object, *engine.Pass) error
 }
 
-// bind makes a kind. It is written once for all kinds: *P is the custom resource, S what AWS has.
+// bind returns the entry of a kind. *P is the custom resource, S the observed state in AWS.
 func bind[T interface {
 	*P
 	external.Object
@@ -162,7 +163,8 @@ func bind[T interface {
 	return kind{object: T(new(P)), list: list, setup: setup, readLive: readLive(connect)}
 }
 
-// readLive returns a function that reads live values by an object's adapter; nil values from one that has none.
+// readLive returns a function that reads live values with the object's adapter; it returns nil values if the adapter
+// has none.
 func readLive[T external.Object, S any](connect func(deps, string) external.Connect[T, S]) func(context.Context, deps, string, external.Object) (map[string]string, error) {
 	return func(ctx context.Context, d deps, name string, obj external.Object) (map[string]string, error) {
 		c, err := connect(d, name)(ctx, obj.(T))

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
-// TestFormsAskForWhatIsListed compares the annotation that the portal goes by with the lists of the operator.
+// TestFormsAskForWhatIsListed compares the CRDs' annotation, which the portal reads, with the lists of the operator.
 func TestFormsAskForWhatIsListed(t *testing.T) {
 	for kind, fields := range offered {
 		text, err := os.ReadFile("../config/crd/bases/portico.dev_" + strings.ToLower(kind) + "s.yaml")

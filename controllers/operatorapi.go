@@ -24,14 +24,14 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// offered is what an AWS account has for the fields of the kinds.
+// offered are the fields, by kind, for which an AWS account offers values.
 var offered = map[string]offers.Fields{
 	v1alpha1.KindEC2Instance:            ec2.Offers,
 	v1alpha1.KindRDSInstance:            rds.Offers,
 	v1alpha1.KindGatewayHostnameRequest: hostname.Offers,
 }
 
-// leftBehind is how what AWS still has of deleted objects is found, by kind.
+// leftBehind describes, by kind, how to find what AWS still has of deleted objects.
 var leftBehind = map[string]deleted.Kind{
 	v1alpha1.KindEC2Instance: ec2.Deleted,
 	v1alpha1.KindRDSInstance: rds.Deleted,
@@ -40,7 +40,7 @@ var leftBehind = map[string]deleted.Kind{
 	v1alpha1.KindSQSQueue:    sqs.Deleted,
 }
 
-// deletedLists lists by that table.
+// deletedLists returns deleted.Lists for leftBehind.
 func deletedLists(mgr ctrl.Manager, d deps) *deleted.Lists {
 	return &deleted.Lists{
 		Kinds: leftBehind, Reader: mgr.GetCache(), Connector: d.connector,
@@ -50,7 +50,7 @@ func deletedLists(mgr ctrl.Manager, d deps) *deleted.Lists {
 	}
 }
 
-// setupOperatorAPI adds the server that shows what the engine remembers, unless it is switched off.
+// setupOperatorAPI adds the server for the engine's records, unless it is disabled.
 func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 	if o.OperatorAPI.Disabled() {
 		return nil
@@ -81,7 +81,7 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 	return mgr.Add(server)
 }
 
-// liveReader reads live values by the rows of the table of kinds.
+// liveReader returns a function that reads live values according to kinds.
 func liveReader(cached client.Reader, d deps) operatorapi.ReadLive {
 	return func(ctx context.Context, name string, of types.NamespacedName) (map[string]string, error) {
 		k, ok := kinds[name]
@@ -91,7 +91,7 @@ func liveReader(cached client.Reader, d deps) operatorapi.ReadLive {
 		obj := k.object.DeepCopyObject().(external.Object)
 		if err := cached.Get(ctx, of, obj); err != nil {
 			if client.IgnoreNotFound(err) == nil {
-				return nil, nil // it has just gone
+				return nil, nil // it was just deleted
 			}
 			return nil, fmt.Errorf("read %s %s: %w", name, of, err)
 		}

@@ -22,10 +22,10 @@ import (
 	"github.com/portico-platform/portico/controllers/people"
 )
 
-// peopleQPS is how many requests a second are made for people; a list reads Secrets one by one.
+// peopleQPS is the rate limit for requests made for people; a list reads Secrets one by one.
 const peopleQPS = 50
 
-// forPeople returns what is done for people by their own tokens, nil if nobody said whose tokens those are.
+// forPeople returns the handler that acts for people by their own tokens, nil if no token issuer is configured.
 func forPeople(mgr ctrl.Manager, o Options) (operatorapi.People, error) {
 	if o.People.Issuer == "" {
 		return nil, nil
@@ -47,10 +47,10 @@ func forPeople(mgr ctrl.Manager, o Options) (operatorapi.People, error) {
 	}), nil
 }
 
-// ReasonPasswordShown is that of the Event when somebody was shown a password.
+// ReasonPasswordShown is the reason of the Event recorded when a person was shown a password.
 const ReasonPasswordShown = "PasswordShown"
 
-// findBound finds objects of the kinds that publish connection details.
+// findBound returns a function that finds objects of the kinds that publish connection details.
 func findBound(cached client.Reader, recorder events.EventRecorder) people.FindBound {
 	return func(ctx context.Context, name string, of types.NamespacedName) (b people.Bound, found, known bool, err error) {
 		obj := boundObject(name)
@@ -78,7 +78,7 @@ func findBound(cached client.Reader, recorder events.EventRecorder) people.FindB
 	}
 }
 
-// boundObject returns a zero object of a kind that publishes connection details; nil of others.
+// boundObject returns a zero object of a kind that publishes connection details; nil for other kinds.
 func boundObject(kind string) client.Object {
 	if kind == v1alpha1.KindDatabaseUser {
 		return &v1alpha1.DatabaseUser{}
@@ -98,7 +98,7 @@ func bindingOf(obj client.Object) *v1alpha1.Binding {
 	return status.Binding
 }
 
-// passwordElsewhere says where the password is that the connection details have not.
+// passwordElsewhere returns where the password is if the connection details do not have it; empty if unknown.
 func passwordElsewhere(obj client.Object) string {
 	switch o := obj.(type) {
 	case *v1alpha1.RDSInstance:
@@ -113,21 +113,21 @@ func passwordElsewhere(obj client.Object) string {
 	return ""
 }
 
-// actionOf returns the action of such an Event, for each person another: those of one action are told as one Event with
-// a count.
+// actionOf returns the action of such an Event. It differs by person, since events with the same action are combined
+// into one with a count.
 func actionOf(actor string) string {
 	sum := sha256.Sum256([]byte(actor))
 	return "Reveal-" + hex.EncodeToString(sum[:4])
 }
 
-// What becomes of those who use a Secret when a value of it changes.
+// Effects of a changed value on those who use the Secret.
 const (
 	webAppTakes   = "takes a new value when its Pods start: portico restart"
 	databaseTakes = "takes a new password at its next check"
 	machineTakes  = "has what it took when it was launched"
 )
 
-// usesOfSecrets lists what names Secrets in its spec.
+// usesOfSecrets returns a function that lists the objects whose spec names Secrets.
 func usesOfSecrets(cached client.Reader) people.Uses {
 	return func(ctx context.Context, namespace string) (map[string][]api.SecretUse, error) {
 		all := map[string][]api.SecretUse{}
@@ -182,7 +182,7 @@ func usesOfMachines(ctx context.Context, cached client.Reader, namespace string,
 	return nil
 }
 
-// secretsOf returns the names of the Secrets from which the application's variables come.
+// secretsOf returns the names of the Secrets that provide the application's variables.
 func secretsOf(app *v1alpha1.WebApp) map[string]bool {
 	names := map[string]bool{}
 	for _, e := range app.Spec.Env {

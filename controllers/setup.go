@@ -39,54 +39,54 @@ import (
 	"github.com/portico-platform/portico/controllers/webapp"
 )
 
-// Options are what a deployment decides.
+// Options are the settings of a deployment.
 type Options struct {
-	Namespace string // the operator's own: provider Secrets live there
+	Namespace string // the operator's own, which has the providers' Secrets
 	ClusterID string // in the ownership tags; empty: the UID of kube-system
 	TokenFile string // the web identity token, if there is one
-	// Endpoints that AWSProviders may name in place of AWS.
+	// Endpoints that AWSProviders may name instead of AWS.
 	Endpoints cloud.Endpoints
 	Engine    engine.Options
-	// ClusterNetworks are those of Pods, Services and machines that are not private by their addresses.
+	// ClusterNetworks are the networks of Pods, Services and nodes that are not in private ranges.
 	ClusterNetworks []netip.Prefix
-	// Rates of calls to AWS; nil: cloud.DefaultRates.
+	// Rates are the limits of calls to AWS; nil: cloud.DefaultRates.
 	Rates cloud.Rates
-	// ProviderResync is how often credentials are checked again; 0: provider.Revalidate.
+	// ProviderResync is how often credentials are verified again; 0: provider.Revalidate.
 	ProviderResync time.Duration
-	// SweepEvery is how often listings tell whether resources are still there; 0: five minutes.
+	// SweepEvery is how often lists check that resources still exist; 0: five minutes.
 	SweepEvery time.Duration
-	// TimeScale stretches how long AWS may show an old state after a change of ours, and polls; 0: 1, which is AWS's
-	// own time. A simulator that settles faster takes less.
+	// TimeScale multiplies poll intervals, and how long AWS may show an old state after a change; 0: 1, the times of
+	// AWS itself. A simulator that settles faster uses less.
 	TimeScale float64
-	// Hostnames is where and how teams are given hostnames.
+	// Hostnames are the settings for hostnames.
 	Hostnames Hostnames
-	// Databases is how users of databases are made.
+	// Databases connects to databases to manage their users.
 	Databases server.Dialer
-	// OperatorAPI is how checks are shown to the portal; the zero value shows nothing.
+	// OperatorAPI are the settings of the server for the portal; the zero value disables it.
 	OperatorAPI operatorapi.Options
-	// People says whose tokens are taken from people; without an issuer nothing is done for them.
+	// People configures whose tokens are accepted from people; without an issuer, requests for people are disabled.
 	People identity.Settings
 }
 
-// settling is how long AWS may show an old state of what says nothing else.
+// settling is the default time for which AWS may show an old state after a change.
 const settling = time.Minute
 
-// sweepEvery is within the promise that a resource deleted behind our back is noticed in five minutes, and some.
+// sweepEvery keeps the promise that a resource deleted outside Portico is noticed in about five minutes.
 const sweepEvery = 5 * time.Minute
 
-// Scheme knows every kind that the operator handles.
+// Scheme returns a scheme with every kind that the operator handles.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
 		if err := add(s); err != nil {
-			panic(err) // the types are compiled in: only a programmer can break this
+			panic(err) // the types are compiled in: only a programming error can cause this
 		}
 	}
 	return s
 }
 
-// Cache returns how the operator caches: no managed fields, of Secrets only the metadata of its own namespace, and of
-// what runs only what it runs itself.
+// Cache returns the cache settings: no managed fields, Secrets as metadata and only in the operator's own namespace,
+// and of the objects that WebApps and Teams create only those with Portico's label.
 func Cache(namespace string) cache.Options {
 	objects := webapp.CachedObjects()
 	objects[&corev1.ConfigMap{}] = keep.Cached(namespace)
@@ -95,8 +95,8 @@ func Cache(namespace string) cache.Options {
 	return cache.Options{DefaultTransform: stripUnread, ByObject: objects}
 }
 
-// stripUnread leaves out of what is cached what nobody reads there: both grow with the size of an object, as large as
-// its writer likes.
+// stripUnread removes managed fields and kubectl's annotation, which the operator never reads from the cache. Both grow
+// with the object, to any size its author chooses.
 func stripUnread(in any) (any, error) {
 	if obj, err := meta.Accessor(in); err == nil {
 		obj.SetManagedFields(nil)
@@ -107,23 +107,24 @@ func stripUnread(in any) (any, error) {
 	return in, nil
 }
 
-// Client returns how the operator reads: our own kinds from the cache, Secrets and ConfigMaps by name and live.
+// Client returns the client settings: Portico's kinds are read from the cache, Secrets and ConfigMaps from the API
+// server.
 func Client() client.Options {
 	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}}
 }
 
-// deps are what the kinds share.
+// deps are the dependencies that the kinds share.
 type deps struct {
 	connector cloud.Connector
 	kube      external.Kube
 	keeper    keep.Keeper
 	engine    engine.Options
 	timeScale float64
-	enqueuer  *enqueuer // by sweeps
+	enqueuer  *enqueuer // for sweeps
 	features  *operatorapi.Features
 }
 
-// scaled returns a time of AWS's, as long as it takes here.
+// scaled returns a time of AWS multiplied by TimeScale.
 func (d deps) scaled(t time.Duration) time.Duration { return time.Duration(float64(t) * d.timeScale) }
 
 func (o *Options) setDefaults(ctx context.Context, mgr ctrl.Manager) (err error) {
@@ -192,7 +193,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	return setupTenancy(ctx, mgr, sessions, o)
 }
 
-// setupApps registers what runs, and what gives it rights in AWS.
+// setupApps registers WebApp, and AccessBinding, which grants applications rights in AWS.
 func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (controller.Controller, error) {
 	apps, err := webapp.Setup(ctx, mgr, webapp.Options{Engine: o.Engine, Bindable: objects(), HostnamesOff: d.hostnamesOff})
 	if err != nil {
@@ -205,7 +206,7 @@ func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (contro
 	return apps, nil
 }
 
-// setupTenancy registers the kinds that say who can use what.
+// setupTenancy registers Team and AWSProvider, which decide who can use what.
 func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
 	teams := team.Options{Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace}, Requested: requested(), ClusterNetworks: o.ClusterNetworks}
 	if err := team.Setup(ctx, mgr, teams); err != nil {
@@ -214,8 +215,8 @@ func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Session
 	return provider.Setup(mgr, provider.Options{Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync, Users: providerUsers()})
 }
 
-// setupDeletions registers what keeps deletions from doing harm: the marks of what is in use, and what calls a deletion
-// off.
+// setupDeletions registers the controllers that protect against harmful deletions: marks of use, and records of
+// deletions that are cancelled.
 func setupDeletions(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	if err := use.Setup(ctx, mgr, use.Options{Users: referrers(), Used: referred(), AtWork: d.engine.Records.AtWork}); err != nil {
 		return fmt.Errorf("set up the marks of what is in use: %w", err)
@@ -226,7 +227,7 @@ func setupDeletions(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	return nil
 }
 
-// setupKinds registers the kinds of the table.
+// setupKinds registers the kinds in the table.
 func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	for name, k := range kinds {
 		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {

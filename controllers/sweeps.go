@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// sweeper sweeps every kind of the table.
+// sweeper returns a Sweeper for every AWS kind.
 func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, e *enqueuer, every time.Duration) *sweep.Sweeper {
 	s := &sweep.Sweeper{Reader: mgr.GetCache(), Sessions: sessions, Every: every}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
@@ -35,7 +35,7 @@ func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, e *enqueuer, every time
 	return s
 }
 
-// enqueuer wakes objects by kind.
+// enqueuer enqueues objects, by kind.
 type enqueuer struct {
 	mu     sync.Mutex
 	events map[string]chan event.GenericEvent
@@ -52,12 +52,12 @@ func (e *enqueuer) of(kind string) chan event.GenericEvent {
 	return e.events[kind]
 }
 
-// source returns what a kind's controller watches.
+// source returns the event source for a kind's controller.
 func (e *enqueuer) source(kind string) source.Source {
 	return source.Channel(e.of(kind), &handler.EnqueueRequestForObject{})
 }
 
-// enqueue asks for a pass over obj; it waits until the controller takes it, or ctx ends.
+// enqueue requests a reconciliation of obj. It blocks until the controller receives the event, or ctx ends.
 func (e *enqueuer) enqueue(ctx context.Context, kind string, obj client.Object) {
 	select {
 	case e.of(kind) <- event.GenericEvent{Object: obj}:

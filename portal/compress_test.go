@@ -14,7 +14,7 @@ import (
 func TestWhatIsCompressed(t *testing.T) {
 	body := strings.Repeat("the same words again, ", 100)
 	for name, c := range map[string]struct {
-		path, kind, accept string // accept is of encodings
+		path, kind, accept string // accept is the Accept-Encoding header
 		packed             bool
 		secret             bool
 	}{
@@ -40,7 +40,7 @@ func TestWhatIsCompressed(t *testing.T) {
 					auth.Untransformed(w.Header())
 				}
 				_, _ = io.WriteString(w, body)
-				if len(body) > compressFrom { // a flush sends what there is as it would be sent later
+				if len(body) > compressFrom { // a flush must not disable compression
 					flushed = http.NewResponseController(w).Flush() == nil
 				}
 			}))

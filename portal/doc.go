@@ -2,12 +2,13 @@
 //
 // What the pages build on:
 //
-//   - auth.FromContext(ctx) is the caller in every handler behind Pages.Routes (auth.Identity: Username, Groups, Name,
-//     Email, Display()). Handlers of streams call auth.Alive(ctx) now and then: it turns into an error when the session
+//   - auth.FromContext(ctx) returns the caller in every handler behind Pages.Routes (auth.Identity: Username, Groups,
+//     Name, Email, Display()). Handlers of streams call auth.Alive(ctx) regularly: it returns an error when the session
 //     was signed out or has ended.
-//   - cluster.Cluster: Kinds, Namespaces, Can, List, Get, Events, Bindings, Providers, CheckHostname, HostnameGrant, Features,
-//     Pods, PodEvents, Logs, Create, Update, Annotate, Scale, Delete and Subscribe, each for a caller. List, Events and Pods
-//     return objects shared with the cache: read only. ETag(obj) reads one object. Errors: *cluster.ForbiddenError (403, its text is for the caller),
+//   - cluster.Cluster: Kinds, Namespaces, Can, List, Get, Events, Bindings, Providers, CheckHostname, HostnameGrant,
+//     Features, Pods, PodEvents, Logs, Create, Update, Annotate, Scale, Delete and Subscribe, each for a caller. List,
+//     Events and Pods return objects that are shared with the cache and must not be changed. cluster.ETag(obj) returns
+//     the version of one object. Errors: *cluster.ForbiddenError (403, its text is for the caller),
 //     *cluster.ChangedError (412), *cluster.UnavailableError (503), apierrors.IsNotFound, IsAlreadyExists, IsInvalid
 //     and so on from the API server; never show another error's text.
 //   - catalog.Catalog (ByPlural, ByName, Requestable) of catalog.Kind: Fields for the form, Columns and EndpointOf for

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLongHeadersAreRefused: addresses, cookies and whatever else comes before a body.
+// TestLongHeadersAreRefused: long URLs, cookies, and anything else before the body.
 func TestLongHeadersAreRefused(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -13,18 +13,18 @@ import (
 	"github.com/portico-platform/portico/portal/limit"
 )
 
-// problems shows errors as their status.
+// problems responds to errors with their status only.
 type problems struct{ Pages }
 
 func (problems) Problem(w http.ResponseWriter, _ *http.Request, status int, _, _ string) {
 	w.WriteHeader(status)
 }
 
-// TestVisitorsAreLimitedByAddress where proxies tell them apart, and nowhere else: all would be one.
+// TestVisitorsAreLimitedByAddress only with trusted proxies: without them, all visitors could have one address.
 func TestVisitorsAreLimitedByAddress(t *testing.T) {
 	for _, c := range []struct {
 		proxies []netip.Prefix
-		want    int // of the one that comes too often
+		want    int // status of a request above the limit
 	}{
 		{nil, http.StatusOK},
 		{[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.StatusTooManyRequests},

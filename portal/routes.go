@@ -102,7 +102,7 @@ func (p Parts) browser(b *auth.Browser) http.Handler {
 	r.Post(auth.LogoutPath, b.Logout)
 	r.Get(auth.SignedOutPath, b.SignedOut)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // New's routes beside this are read-only
+		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // New's other routes are read-only
 		p.Pages.Problem(w, req, http.StatusMethodNotAllowed, "This is not possible here", "The page does not take this kind of request.")
 	})
 	r.Group(func(r chi.Router) {

@@ -31,7 +31,7 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 	})
 	mux.HandleFunc("/work", func(w http.ResponseWriter, r *http.Request) {
 		close(working)
-		<-ctx.Done() // the server is ending by now
+		<-ctx.Done() // the server is shutting down
 		if r.Context().Err() == nil {
 			_, _ = io.WriteString(w, "done")
 		}

@@ -12,14 +12,14 @@ import (
 	"unsafe"
 )
 
-// The environment variables of this build only. The first names a file with the error of the wall clock, such as -2h;
-// it is read each time the clock is. The second is controllers.Options.TimeScale.
+// The environment variables of this build. The first names a file with the offset of the wall clock, such as -2h, which
+// is read with every reading of the clock. The second is controllers.Options.TimeScale.
 const (
 	clockVariable = "PORTICO_TEST_CLOCK_OFFSET"
 	scaleVariable = "PORTICO_TEST_TIME_SCALE"
 )
 
-// setTime gives the operator a clock that jumps, and an AWS that takes less time.
+// setTime sets a clock with a changing offset, and the time scale of AWS.
 func (f *flags) setTime(env func(string) string) (err error) {
 	now := time.Now //nolint:forbidigo // the real clock, by which this one is wrong
 	f.controllers.Engine.Now = now
@@ -30,7 +30,7 @@ func (f *flags) setTime(env func(string) string) (err error) {
 		f.controllers.Engine.Now = func() time.Time {
 			offset, err := readOffset(path)
 			if err != nil {
-				panic(err) // only this build's user can do that
+				panic(err) // only a mistake in a test causes this
 			}
 			return shift(now(), offset)
 		}
@@ -53,9 +53,9 @@ func readOffset(path string) (time.Duration, error) {
 	return offset, nil
 }
 
-// shift moves the wall clock by whole seconds, and not the monotonic reading: within a process, a real clock that jumps
-// changes no durations either. The first word of a time.Time with a monotonic reading is one bit, 33 bits of seconds
-// and 30 of nanoseconds.
+// shift moves the wall clock of t by whole seconds and keeps its monotonic reading: within a process, a jump of the
+// real clock does not change durations either. The first word of a time.Time with a monotonic reading is one bit, 33
+// bits of seconds and 30 bits of nanoseconds.
 func shift(t time.Time, offset time.Duration) time.Time {
 	wall := (*uint64)(unsafe.Pointer(&t))     //nolint:gosec // package time has no way to do this; a test holds that it works
 	*wall += uint64(offset/time.Second) << 30 //nolint:gosec // backwards it overflows, as it should

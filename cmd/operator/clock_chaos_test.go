@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The clock on the wall jumps both ways, and no duration that was measured meanwhile changes.
+// TestTheClockJumpsOnTheWallOnly: the wall clock jumps forwards and backwards without changing measured durations.
 func TestTheClockJumpsOnTheWallOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "offset")
 	say := func(offset string) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Nobody moves the clock of what is installed: the variables of the build for test/chaos say nothing to it.
+// TestTheClockIsTheRealOne: released builds ignore the environment variables of the build for test/chaos.
 func TestTheClockIsTheRealOne(t *testing.T) {
 	offset := filepath.Join(t.TempDir(), "offset")
 	if err := os.WriteFile(offset, []byte("5h"), 0o600); err != nil {

@@ -128,7 +128,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 }
 
-// From the death of a leader to the next it takes ten seconds at most.
+// TestALeaderIsReplacedSoon: at most ten seconds after its death.
 func TestALeaderIsReplacedSoon(t *testing.T) {
 	f, err := parse([]string{"--namespace=n"}, environment(), &bytes.Buffer{})
 	if err != nil {

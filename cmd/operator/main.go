@@ -92,7 +92,7 @@ func (f *flags) metricsServer() server.Options {
 		return o
 	}
 	o.SecureServing = true
-	o.CertDir = "/nowhere" // no file there: each process makes a certificate for itself
+	o.CertDir = "/nowhere" // without files, each process generates its own certificate
 	o.FilterProvider = func(cfg *rest.Config, _ *http.Client) (server.Filter, error) {
 		readers, err := guard.For(cfg, "", f.controllers.Engine.Now)
 		return func(_ logr.Logger, h http.Handler) (http.Handler, error) { return readers.Over(h), nil }, err
@@ -105,7 +105,7 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.QPS = -1 // the default of 5 requests a second, per process, is no limit to work by; the API server has fair queues
+	cfg.QPS = -1 // the default, 5 requests a second, is too low; the API server's priority and fairness limits us
 	cfg.UserAgent = "portico-operator"
 	cfg.Wrap(fair.NewSlots(f.apiWrites, f.controllers.Engine.Now).Transport)
 	cfg.Wrap(tracing.Transport)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// client-go's own default, 5 requests a second, would be the operator's speed.
+// TestTheClientHasNoLimitOfItsOwn: client-go's default, 5 requests a second, would limit the operator.
 func TestTheClientHasNoLimitOfItsOwn(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	text := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: https://127.0.0.1:1}}]\ncontexts: [{name: c, context: {cluster: c}}]\n"

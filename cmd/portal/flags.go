@@ -40,7 +40,7 @@ type flags struct {
 	metricsSecure bool
 	everywhere    bool
 	look          time.Duration // interval of the checks of the installation
-	leave         time.Duration // how long to answer after SIGTERM
+	leave         time.Duration // how long to serve after SIGTERM
 	rate          limit.Rate
 	proxies       []netip.Prefix
 	auth          auth.Config
@@ -203,7 +203,7 @@ func (f *flags) trust(list string) error {
 	return nil
 }
 
-// reach returns the addresses for the lines that users copy.
+// reach returns the addresses in the commands that users copy.
 func (f *flags) reach(p *auth.Provider) pages.Reach {
 	return pages.Reach{Portal: f.auth.PublicURL, Kubernetes: f.kubernetes, Prefix: f.auth.Prefix, CLI: p.CLI}
 }

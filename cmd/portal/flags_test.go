@@ -20,7 +20,7 @@ import (
 
 func none(string) string { return "" }
 
-// good returns the least flags that are valid.
+// good returns the minimum of valid flags.
 func good(t *testing.T) []string {
 	t.Helper()
 	keys := filepath.Join(t.TempDir(), "keys")
@@ -74,7 +74,7 @@ func TestLivesOfSessions(t *testing.T) {
 
 func TestScopesOfCommandLineTools(t *testing.T) {
 	for want, more := range map[string][]string{
-		"":                  nil, // as the provider says
+		"":                  nil, // the provider's
 		"openid audience:x": {"--cli-scopes", " openid  audience:x "},
 	} {
 		f, err := parse(append(good(t), more...), none, &bytes.Buffer{})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// writeCertificate writes a certificate for a name, and its key, as an installer renews them.
+// writeCertificate writes a certificate for a name and its key, as a renewal does.
 func writeCertificate(t *testing.T, certFile, keyFile, name string) {
 	t.Helper()
 	certPEM, keyPEM, err := cert.GenerateSelfSignedCertKey(name, nil, nil)
@@ -27,7 +27,7 @@ func writeCertificate(t *testing.T, certFile, keyFile, name string) {
 	}
 }
 
-// shown returns the name in the certificate that is served.
+// shown returns the name in the served certificate.
 func shown(t *testing.T, address string) string {
 	t.Helper()
 	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}

@@ -18,7 +18,7 @@ type action struct {
 	kind              string // the only kind it is for, "" for all
 	annotation        string
 	value             func(now string) any // nil removes the annotation
-	idle              func(*object) string // why there is nothing to do, "" if there is; nil: there always is
+	idle              func(*object) string // why there is nothing to do, or ""; nil: there always is
 }
 
 func now(at string) any { return at }

@@ -36,7 +36,7 @@ func TestActionsSendOneAnnotation(t *testing.T) {
 	}
 }
 
-// What is as it is wished already is left alone, and said to be.
+// TestActionsThatAreNotNeeded: nothing is sent if the object already is in the requested state, and the output says so.
 func TestActionsThatAreNotNeeded(t *testing.T) {
 	for verb, row := range map[string]struct {
 		paused bool

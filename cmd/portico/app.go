@@ -26,8 +26,8 @@ type app struct {
 	plainHTTP bool
 	caFile    string            // as the flag has it
 	started   bool              // the command line is valid
-	transport http.RoundTripper // made by via
-	lines     *prompt.Lines     // of in, made by line
+	transport http.RoundTripper // set by via
+	lines     *prompt.Lines     // of in, set by line
 }
 
 // run runs the command and returns its exit code.

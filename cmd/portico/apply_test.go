@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// written returns a bucket in payments as somebody wrote it.
+// written returns a bucket in payments with the fields that a user writes.
 func written(uid, spec, annotations string) string {
 	return `{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": "a", "namespace": "payments", "uid": "` + uid +
 		`", "annotations": {` + annotations + `}}, "spec": {"providerRef": {"name": "aws"}, "deletionPolicy": "Retain"` + spec + `}}`
@@ -21,8 +21,8 @@ func TestApplyOverwritesNothingThatOthersChange(t *testing.T) {
 	const changed, refused = 200, 412
 	for _, c := range []struct {
 		name string
-		now  string // what is there when it is read again
-		puts []int  // what PUT answers
+		now  string // the object on the second read; "" for the same
+		puts []int  // statuses of PUT
 		code int
 		want string
 	}{

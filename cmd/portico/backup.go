@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/config/backup"
 )
 
-// saving is what portico backup and portico restore were asked for.
+// saving are the flags of portico backup and portico restore.
 type saving struct {
 	cluster        clusterFlags
 	system, file   string

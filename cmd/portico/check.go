@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/config/check"
 )
 
-// checking is what portico check was asked for.
+// checking are the flags of portico check.
 type checking struct {
 	cluster          clusterFlags
 	names            check.Names
@@ -80,7 +80,7 @@ func (a *app) check(ctx context.Context, c checking) error {
 	return nil
 }
 
-// fix says what it will do, asks, and does it.
+// fix prints the planned changes, asks for confirmation unless yes is set, and makes them.
 func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 	steps, err := cluster.Plan(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 	return nil
 }
 
-// marks of states, for people.
+// marks are symbols of the states, for tables.
 var marks = map[check.State]string{check.OK: "✓", check.Lacking: "✗", check.Unknown: "✗", check.Off: "–"}
 
 func (a *app) printFindings(format string, found []check.Finding) error {
@@ -125,5 +125,5 @@ func (a *app) printFindings(format string, found []check.Finding) error {
 	return t.write()
 }
 
-// hinted adds what to do, which has a line of its own.
+// hinted returns err with advice, which is printed on its own line.
 func hinted(err error, hint string) error { return fmt.Errorf("%w%s%s", err, hintMark, hint) }

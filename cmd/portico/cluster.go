@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// clusterFlags say which cluster an admin works in, past the portal.
+// clusterFlags select the cluster of commands that do not use the portal.
 type clusterFlags struct{ kubeconfig, context string }
 
 func (c *clusterFlags) add(cmd *cobra.Command) {
@@ -18,7 +18,7 @@ func (c *clusterFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("context", cobra.NoFileCompletions) // the flag is there
 }
 
-// config returns how to reach the cluster.
+// config returns the client configuration for the cluster.
 func (c *clusterFlags) config() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig

@@ -11,12 +11,12 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// completeTime is the most that somebody who pressed Tab waits.
+// completeTime bounds the wait for completions.
 const completeTime = 3 * time.Second
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
-// completeKinds offers the kinds.
+// completeKinds completes kinds.
 func (a *app) completeKinds(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, noFiles
@@ -40,7 +40,7 @@ func (a *app) kindWords(so string, requested bool) []string {
 	return words
 }
 
-// completeObjects offers kinds, then names.
+// completeObjects completes a kind, and then a name.
 func (a *app) completeObjects(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
@@ -51,7 +51,7 @@ func (a *app) completeObjects(cmd *cobra.Command, args []string, so string) ([]s
 	return nil, noFiles
 }
 
-// completeNewObject offers kinds only: names are new.
+// completeNewObject completes requestable kinds, and no names, which are new.
 func (a *app) completeNewObject(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, noFiles
@@ -59,7 +59,7 @@ func (a *app) completeNewObject(_ *cobra.Command, args []string, so string) ([]s
 	return a.kindWords(so, true), noFiles
 }
 
-// completeFor offers names of one kind, or as completeObjects does for kind "".
+// completeFor completes names of one kind; for kind "" it does what completeObjects does.
 func (a *app) completeFor(kind string) cobra.CompletionFunc {
 	if kind == "" {
 		return a.completeObjects
@@ -112,7 +112,7 @@ func (a *app) completeNamespaces(cmd *cobra.Command, _ []string, so string) ([]s
 	return startingWith(me.Namespaces, so), noFiles
 }
 
-// completeFields offers fields for --set, and the values of those that have few.
+// completeFields completes fields for --set, and the values of fields with options.
 func (a *app) completeFields(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, noFiles
@@ -145,7 +145,7 @@ func noValues(words []string) []string {
 	return out
 }
 
-// leaves returns the fields that have a value of their own, and references, for which a name is enough.
+// leaves returns the fields with a single value, and references, for which a name is enough.
 func leaves(fields []catalog.Field) []catalog.Field {
 	var out []catalog.Field
 	for _, f := range fields {

@@ -17,7 +17,7 @@ const (
 	thePass   = `{"password": "p4ss\"word\\", "username": "owner", "host": "db.example", "port": "5432", "database": "ledger", "type": "postgresql"}`
 )
 
-// ran is what the terminal was asked to start, and what a file held that was handed to it.
+// ran is the program that was started, with the content and the mode of the option file that it got.
 type ran struct {
 	path      string
 	args, env []string
@@ -32,7 +32,7 @@ func instance(engine, endpoint string, public bool) string {
 		engine, public, endpoint)
 }
 
-// desk returns a terminal that has psql and mysql, and reaches everything.
+// desk returns a terminal with every client program, which can reach every address.
 func desk(t *testing.T, p *fake) (*terminal, *ran) {
 	t.Helper()
 	r := &ran{}
@@ -54,7 +54,7 @@ func desk(t *testing.T, p *fake) (*terminal, *ran) {
 	return term, r
 }
 
-// alone makes the name that of a database only.
+// alone makes db the name of a database and of no other object.
 func (f *fake) alone(database string) {
 	f.on("GET "+databases+"/db", 200, database, "ETag", etag)
 	for _, plural := range []string{"sqsqueues", "s3buckets", "snstopics", "ec2instances", "webapps"} {
@@ -94,7 +94,7 @@ func TestMysqlReadsThePasswordFromAFileOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestNobodyIsShownAPasswordInVain checks that what is missing is said before a password is asked for.
+// TestNobodyIsShownAPasswordInVain checks that problems are reported before a password is requested.
 func TestNobodyIsShownAPasswordInVain(t *testing.T) {
 	refused := errors.New("i/o timeout")
 	for _, c := range []struct {
@@ -193,7 +193,7 @@ func TestWhatConnectPrints(t *testing.T) {
 	}
 }
 
-// A DatabaseUser is connected as: its own name, and not the master user's.
+// TestADatabaseUserIsConnectedAs: with its own name, and not the master user's.
 func TestADatabaseUserIsConnectedAs(t *testing.T) {
 	const users = "/namespaces/payments/databaseusers"
 	user := func(name string) string {

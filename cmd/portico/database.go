@@ -18,14 +18,14 @@ import (
 // database is a database's address, and the user.
 type database struct {
 	engine, host, port, user, name string
-	at                             string // its own address, also where a tunnel is used
+	at                             string // its own address, even if a tunnel is used
 	public, tunnel                 bool
 }
 
 // dialTime bounds the connection attempt to a database.
 const dialTime = 5 * time.Second
 
-// client is a database client program.
+// dbClient is a database client program.
 type dbClient struct {
 	program string
 	install string // how to install it
@@ -179,7 +179,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// dial tries whether something answers at the address.
+// dial returns an error if nothing accepts connections at the address.
 func dial(ctx context.Context, address string) error {
 	conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "tcp", address)
 	if err != nil {

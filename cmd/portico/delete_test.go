@@ -41,7 +41,7 @@ func TestDeletingAsksForTheName(t *testing.T) {
 	}
 }
 
-// In a script the name confirms; --yes does not, and what asks for a confirmation stays.
+// TestAScriptConfirmsByTheName: without a terminal, --confirm with the name confirms a deletion, and --yes does not.
 func TestAScriptConfirmsByTheName(t *testing.T) {
 	p := newPortal(t)
 	p.on("GET "+buckets+"/a", 200, bucket("a", "True", ""), "ETag", etag)
@@ -67,8 +67,8 @@ func TestWhatIsInUseIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-// Before a database goes, its owner reads under which name its data stays; and what stays in AWS is not said to be
-// deleted.
+// TestWhatADeletionDoesIsSaidBefore: the confirmation names the final snapshot of a database, and does not claim that
+// resources are deleted which stay in AWS.
 func TestWhatADeletionDoesIsSaidBefore(t *testing.T) {
 	const databases = "/namespaces/payments/rdsinstances"
 	for name, c := range map[string]struct{ spec, says, hides string }{

@@ -10,7 +10,7 @@ import (
 func TestEditing(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		edits  []string // what stands in the place of Retain, edit by edit
+		edits  []string // replacements of Retain, one for each edit
 		put    reply
 		code   int
 		want   string

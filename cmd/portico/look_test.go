@@ -42,7 +42,7 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 	}
 }
 
-// nowhere makes the portal answer that no kind has an object of the name.
+// nowhere makes the portal respond 404 for objects with the name, of any kind.
 func (f *fake) nowhere(name string) {
 	for _, plural := range []string{"s3buckets", "rdsinstances", "databaseusers", "gatewayhostnamerequests", "sqsqueues", "accessbindings", "snstopics", "ec2instances", "webapps"} {
 		f.on("GET /namespaces/payments/"+plural+"/"+name, 404, noSuch)
@@ -129,7 +129,7 @@ func TestOnlyThePersonInterrupts(t *testing.T) {
 	}
 }
 
-// stopper is a terminal at which somebody presses Ctrl-C as soon as something is said.
+// stopper is an output that interrupts the command at the first write.
 type stopper struct{ stop func() }
 
 func (s stopper) Write(b []byte) (int, error) {

@@ -29,7 +29,7 @@ type world struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
-	dir      string // where logins are kept
+	dir      string // folder of the stored logins
 	// asks and shows report whether stdin and stdout are terminals.
 	asks, shows bool
 	clock       clock.Clock

@@ -12,10 +12,10 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// member is one of a Team.
+// member is a member of a Team.
 type member struct{ kind, name, role string }
 
-// memberOf reads who a member is, such as group:oidc:growth, and the role.
+// memberOf parses a member, such as group:oidc:growth, and its role.
 func memberOf(who, role string) (member, error) {
 	kind, name, ok := strings.Cut(who, ":")
 	if !ok || name == "" || kind != "group" && kind != "user" {
@@ -36,7 +36,7 @@ func roles() []string {
 	return all
 }
 
-// membersOf returns the members as the object has them.
+// membersOf returns the members of a Team, parsed and as in its spec.
 func membersOf(o *object) (members []member, raw []any) {
 	raw, _, _ = unstructured.NestedSlice(o.Object, "spec", "members")
 	for _, one := range raw {
@@ -127,7 +127,7 @@ func (a *app) removeMemberCommand() *cobra.Command {
 	}
 }
 
-// changeMembers writes what change makes of the members, unless somebody else changed the Team since they were read.
+// changeMembers writes the members that change returns, unless somebody else has changed the Team since it was read.
 func (a *app) changeMembers(ctx context.Context, name string, change func([]member) (all []member, done string, err error)) error {
 	t, err := a.teamTarget(name)
 	if err != nil {

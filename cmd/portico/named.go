@@ -53,7 +53,7 @@ func (a *app) named(ctx context.Context, name string, kinds []string) (t target,
 	return t, nil, nothingNamed(name, forbidden, missing)
 }
 
-// nothingNamed says that no object has the name; cause keeps the exit code.
+// nothingNamed returns the error that no object has the name, with the exit code of cause.
 func nothingNamed(name string, forbidden []string, cause error) error {
 	if client.StatusOf(cause) == http.StatusForbidden {
 		return cause
@@ -75,7 +75,7 @@ func (e *nothingError) Error() string { return e.text }
 
 func (e *nothingError) Unwrap() error { return e.cause }
 
-// completeNamed offers kinds, and names of objects whose kind may be left out.
+// completeNamed completes kinds, and names of objects whose kind can be left out.
 func (a *app) completeNamed(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 || strings.Contains(so, "/") {
 		return a.completeObjects(cmd, args, so)

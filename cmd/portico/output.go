@@ -66,7 +66,7 @@ func (a *app) encode(format string, v any) error {
 
 // print writes objects in a format; a single object requested by name is not wrapped in a list.
 func (a *app) print(format string, list []object, single bool) error {
-	v := any(map[string]any{"apiVersion": "v1", "kind": "List", "items": contents(list)}) // as kubectl has it, and apply takes it
+	v := any(map[string]any{"apiVersion": "v1", "kind": "List", "items": contents(list)}) // as in kubectl, for apply
 	if single {
 		v = list[0].Object
 	}
@@ -135,8 +135,8 @@ func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
 	return append(cells, why)
 }
 
-// ownColumns returns the printer columns of the one kind that is listed, without those that the table has anyway. It
-// returns nil for a list of several kinds.
+// ownColumns returns the printer columns of the listed kind, without those that every table has, or nil for a list of
+// several kinds.
 func (a *app) ownColumns(list []object) []catalog.Column {
 	k, ok := a.kinds.ByName(list[0].GetKind())
 	if !ok || slices.ContainsFunc(list, func(o object) bool { return o.GetKind() != k.Name }) {

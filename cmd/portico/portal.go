@@ -15,7 +15,7 @@ import (
 
 func (a *app) store() session.Store { return session.Store{Dir: a.dir} }
 
-// address returns the address of the portal to talk to.
+// address returns the address of the portal: from the flag, the environment or the last login.
 func (a *app) address() (string, error) {
 	all, err := a.store().Read()
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *app) address() (string, error) {
 	return normal(server), nil
 }
 
-// normal returns an address in the form in which it is stored: with a scheme and without slashes at its end.
+// normal returns an address in its stored form: with a scheme and without trailing slashes.
 func normal(server string) string {
 	if !strings.Contains(server, "://") {
 		server = "https://" + server
@@ -38,7 +38,7 @@ func normal(server string) string {
 	return strings.TrimRight(server, "/")
 }
 
-// api returns a client that talks to the portal as the caller.
+// api returns a client of the portal with the caller's token.
 func (a *app) api() (*client.Client, error) {
 	server, err := a.address()
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *app) via() (http.RoundTripper, error) {
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
-		roots = x509.NewCertPool() // of the file alone
+		roots = x509.NewCertPool() // only those of the file
 	}
 	if !roots.AppendCertsFromPEM(pem) {
 		return nil, usagef("--ca-file: %s has no certificates in PEM form, which begin with -----BEGIN CERTIFICATE-----", path)
@@ -90,7 +90,7 @@ func (a *app) clientOf(server string, token func(context.Context) (string, error
 	return c, nil
 }
 
-// token returns the source of the token: the environment, for CI jobs, or the login.
+// token returns the source of the token: the environment, as in CI jobs, or the stored login.
 func (a *app) token(server string) (func(context.Context) (string, error), error) {
 	if path := a.env("PORTICO_TOKEN_FILE"); path != "" {
 		return func(context.Context) (string, error) {

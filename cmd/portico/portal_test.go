@@ -15,11 +15,11 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 )
 
-// fake is a portal that answers what a test says, in the shapes of the OpenAPI document.
+// fake is a portal with prepared responses in the format of the OpenAPI document.
 type fake struct {
 	t       *testing.T
 	url     string
-	answers map[string][]reply // by method, path and query, as a request has them; the last one stays
+	answers map[string][]reply // by method, path and query; the last one repeats
 	asked   []string
 	bodies  map[string]map[string]any
 	headers map[string]http.Header
@@ -42,13 +42,13 @@ func newPortal(t *testing.T) *fake {
 	return f
 }
 
-// on sets the answer to a request.
+// on sets the response to a request.
 func (f *fake) on(request string, status int, body string, header ...string) {
 	f.answers[request] = nil
 	f.then(request, status, body, header...)
 }
 
-// then adds the next answer to a request, after those that were set before.
+// then adds a response to a request, after the earlier ones.
 func (f *fake) then(request string, status int, body string, header ...string) {
 	r := reply{status: status, body: body, header: map[string]string{}}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -86,7 +86,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// times returns how often a request was made.
+// times returns how many times a request arrived.
 func (f *fake) times(request string) int {
 	n := 0
 	for _, asked := range f.asked {
@@ -100,7 +100,7 @@ func (f *fake) times(request string) int {
 // testNow is the time of all tests.
 var testNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// terminal is where somebody uses the command.
+// terminal is the environment of a command in a test.
 type terminal struct {
 	world
 	t       *testing.T
@@ -119,7 +119,7 @@ func newTerminal(t *testing.T, server string) *terminal {
 	return c
 }
 
-// run fails unless the command ends with the code, and ever if it shows the token.
+// run runs the command. It fails the test on another exit code, or if the output contains the token.
 func (c *terminal) run(code int, args ...string) (out, said string) {
 	c.t.Helper()
 	c.out.Reset()
@@ -135,7 +135,7 @@ func (c *terminal) run(code int, args ...string) (out, said string) {
 	return c.out.String(), c.er.String()
 }
 
-// bucket returns a bucket in payments, in the state that the condition Ready gives it.
+// bucket returns a bucket in payments with this Ready condition.
 func bucket(name, ready, message string) string {
 	text, _ := json.Marshal(message)
 	return fmt.Sprintf(`{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": %q, "namespace": "payments",

@@ -77,7 +77,7 @@ func TestATokenOfAFileIsReadEachTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		term := newTerminal(t, p.url)
-		term.vars["PORTICO_TOKEN_FILE"] = path // goes before PORTICO_TOKEN
+		term.vars["PORTICO_TOKEN_FILE"] = path // takes precedence over PORTICO_TOKEN
 		term.run(0, "whoami")
 		if got := p.headers["GET /me"].Get("Authorization"); got != "Bearer "+token {
 			t.Errorf("sent %q", got)

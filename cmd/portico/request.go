@@ -111,7 +111,7 @@ func (a *app) create(ctx context.Context, t target, obj *object, f requestFlags)
 	return nil
 }
 
-// requested returns where the object is to be.
+// requested returns the target: the object's kind, name and namespace.
 func (a *app) requested(ctx context.Context, obj *object, k catalog.Kind) (target, error) {
 	c, err := a.api()
 	if err != nil {
@@ -236,7 +236,7 @@ func requestable(k catalog.Kind) error {
 	return nil
 }
 
-// fromFile reads the one object in a file, of kind k if that is known already.
+// fromFile reads the only object in a file, which must be of kind k if k is set.
 func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, error) {
 	all, err := a.readFile(path)
 	switch {
@@ -259,7 +259,7 @@ func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, erro
 	return obj, k, nil
 }
 
-// shown prints an object as one would write it.
+// shown prints an object as YAML, as users write it.
 func (a *app) shown(o *object) error {
 	text, err := catalog.ToYAML(o)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	made        = `{"apiVersion": "portico.dev/v1alpha1", "kind": "RDSInstance", "metadata": {"name": "orders", "namespace": "payments"}, "spec": {"engine": "postgres"}}`
 )
 
-// at returns a terminal at which somebody types.
+// at returns a terminal with typed input.
 func at(t *testing.T, p *fake, typed string) *terminal {
 	t.Helper()
 	term := newTerminal(t, p.url)

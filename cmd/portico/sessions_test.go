@@ -54,7 +54,7 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 	newTerminal(t, newPortal(t).url).run(2, "sessions", "end")
 }
 
-// TestAnEndedSessionSaysSo: what the portal tells comes through, with what to do.
+// TestAnEndedSessionSaysSo: the portal's message is printed, with what to do.
 func TestAnEndedSessionSaysSo(t *testing.T) {
 	p := newPortal(t)
 	p.on("GET /me", 401, `{"status": 401, "detail": "your sessions were ended by a platform admin; sign in again"}`)

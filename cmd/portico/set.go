@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// withSet returns base with the fields that --set gives, read as the portal reads a form.
+// withSet returns base with the fields of --set, which are parsed as the portal parses a form.
 func withSet(k catalog.Kind, base *object, set []string) (*object, error) {
 	form := url.Values{}
 	for _, s := range set {
@@ -32,10 +32,10 @@ func withSet(k catalog.Kind, base *object, set []string) (*object, error) {
 	return obj, nil
 }
 
-// index matches the index of a list's element: [0], or .0.
+// index matches the index of a list element: [0] or .0.
 var index = regexp.MustCompile(`\[(\d+)\]|\.(\d+)(\.|$)`)
 
-// fill adds one field to a form, under the name that the form has for it.
+// fill adds the value of a field to a form, under the form's name for the field.
 func fill(form url.Values, k catalog.Kind, path, value string) error {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "."), "spec.")
 	name, fields := "spec", k.Fields
@@ -67,7 +67,7 @@ func fill(form url.Values, k catalog.Kind, path, value string) error {
 	return nil
 }
 
-// fillEntry adds an entry of a map, whose key may have dots.
+// fillEntry adds an entry of a map, whose key can contain dots.
 func fillEntry(form url.Values, name, path, key, value string) error {
 	if key == "" {
 		return usagef("--set %s: name the entry too, such as %s.key=%s", path, path, value)

@@ -8,14 +8,14 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 )
 
-// table is text in columns. Colours come after the widths are known.
+// table is text in columns. Colours are added after the widths have been computed.
 type table struct {
 	out    io.Writer
 	head   []string
 	rows   [][]string
 	colour bool
-	widths []int // at least
-	bare   bool  // without the head
+	widths []int // minimum widths
+	bare   bool  // without its head
 }
 
 func (a *app) table(head ...string) *table {
@@ -82,7 +82,7 @@ func (t *table) line(b *strings.Builder, row []string, widths []int) {
 	b.WriteByte('\n')
 }
 
-// colours of the phases, as ANSI has them; the word says the same.
+// colours are the ANSI colours of the phases; the word says the same.
 var colours = map[phase.Phase]string{
 	phase.Ready: "32", phase.InProgress: "33", phase.NeedsYou: "31", phase.Deleting: "35", phase.Paused: "36",
 }

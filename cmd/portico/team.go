@@ -68,7 +68,7 @@ func (a *app) teamGetCommand() *cobra.Command {
 	return cmd
 }
 
-// createTeamFlags are those of the command that makes a Team.
+// createTeamFlags are the flags of the command that creates a Team.
 type createTeamFlags struct {
 	set, members, accounts []string
 	format                 string
@@ -143,7 +143,7 @@ func (a *app) createTeam(ctx context.Context, name string, f createTeamFlags) er
 	return nil
 }
 
-// fields returns what the flags say as fields of spec.
+// fields returns the flags as fields of spec, in the format of --set.
 func (f createTeamFlags) fields() ([]string, error) {
 	set := f.set
 	for i, text := range f.members {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// snapshot begins a stream.
+// snapshot returns the first event of a stream.
 func snapshot(objects ...string) string {
 	return sse("snapshot", `{"items": [`+strings.Join(objects, ",")+`], "complete": true}`)
 }
@@ -33,7 +33,7 @@ func TestWaitingSaysWhatIsInTheWay(t *testing.T) {
 	const waits, deleted = "Needs you: The name is taken.\n", "portico: bucket a in payments cannot become ready: it was deleted in the meantime\n"
 	for _, c := range []struct {
 		name, stream string
-		is, then     string // what is there when it is read, and read again
+		is, then     string // the object on the first and the second read
 		args         []string
 		code         int
 		want         string

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// webapp returns the web app shop with a spec, which has shop:1, shop:2 and shop:1 for its versions.
+// webapp returns the web app shop with a spec. Its revisions 1 to 3 have the images shop:2, shop:1 and shop:2; revision
+// 7, with shop:7, was never available.
 func webapp(spec string) string {
 	return `{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": {"name": "shop", "namespace": "payments", "uid": "u", "generation": 2},
 		"spec": {` + spec + `}, "status": {"observedGeneration": 2, "conditions": [{"type": "Ready", "status": "True"}], "revisions": [

@@ -16,14 +16,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// charts are the folders of charts that ship.
+// charts are the folders of the released charts.
 var charts = []string{"portico", "portico-config"}
 
-// manifests are what the chart portico renders by default, for those who have no Helm.
+// manifests is the file that the chart portico renders by default, for installations without Helm.
 const manifests = "config/default/portico.yaml"
 
-// charted packs each chart as helm package does, and copies the manifests. A chart says by itself of which release it
-// is.
+// charted packs each chart as helm package does, and copies the manifests. It fails if they are not of the release's
+// version.
 func (r release) charted(context.Context) error {
 	for _, name := range charts {
 		if err := r.chart(name); err != nil {
@@ -71,7 +71,7 @@ func (r release) chart(name string) error {
 	return r.write(name+"-"+version+".tgz", out.Bytes())
 }
 
-// ofVersion refuses a chart that says another version than the release's.
+// ofVersion returns an error if a chart's version is not the release's.
 func ofVersion(file, version string) error {
 	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
@@ -87,8 +87,7 @@ func ofVersion(file, version string) error {
 	return nil
 }
 
-// chartFiles returns the files of a chart in their order; what is linked to is part of it, what makes its README is
-// not.
+// chartFiles returns the files of a chart, sorted. It follows links, and omits the files that generate the README.
 func chartFiles(folder string) ([]string, error) {
 	var files []string
 	var walk func(at string) error
@@ -99,7 +98,7 @@ func chartFiles(folder string) ([]string, error) {
 		}
 		for _, entry := range entries {
 			name := path.Join(at, entry.Name())
-			info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))) // of what a link leads to
+			info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))) // follows links
 			switch {
 			case err != nil:
 				return err

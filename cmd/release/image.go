@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// user runs the servers: nobody of the image, or of a node.
+// user is the UID and GID that run the programs. No user of an image or a node has them.
 const user = "65532:65532"
 
-// nodes are the platforms that the servers run on.
+// nodes are the platforms of the images.
 var nodes = []platform{{"linux", "amd64"}, {"linux", "arm64"}}
 
-// image builds p for every platform of nodes, and writes its image.
+// image builds p for every platform in nodes and writes its image.
 func (r release) image(ctx context.Context, p program) error {
 	binaries := make([][]byte, len(nodes))
 	for i, on := range nodes {
@@ -37,7 +37,8 @@ func (r release) image(ctx context.Context, p program) error {
 	return r.layout(p, binaries)
 }
 
-// layout writes an image of binaries, one for each of nodes, as an OCI image layout, and packed as one file.
+// layout writes the image of the binaries, one for each platform in nodes, as an OCI image layout, and packed as one
+// file.
 func (r release) layout(p program, binaries [][]byte) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for i, on := range nodes {
@@ -70,7 +71,7 @@ func (r release) layout(p program, binaries [][]byte) error {
 	return r.packImage(name)
 }
 
-// refName is where tools look for the tag in a layout.
+// refName is the annotation of an image's tag in a layout.
 const refName = "org.opencontainers.image.ref.name"
 
 func (r release) labels(p program) map[string]string {
@@ -81,7 +82,8 @@ func (r release) labels(p program) map[string]string {
 	}
 }
 
-// imageOf holds nothing but the binary. Its CA roots are compiled in; SSL_CERT_FILE and SSL_CERT_DIR name others.
+// imageOf returns an image that contains only the binary. The CA roots are compiled in; SSL_CERT_FILE and SSL_CERT_DIR
+// replace them.
 func (r release) imageOf(p program, on platform, binary []byte) (v1.Image, error) {
 	content, err := r.layer(p, binary)
 	if err != nil {
@@ -108,7 +110,7 @@ func (r release) imageOf(p program, on platform, binary []byte) (v1.Image, error
 	})
 }
 
-// layer writes the tar file of the image's only layer.
+// layer returns the tar file of the image's only layer.
 func (r release) layer(p program, binary []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

@@ -1,5 +1,5 @@
-// Command release builds what a release of Portico is made of. It needs no daemon, pulls nothing, and makes the same
-// bytes of the same commit each time.
+// Command release builds the files of a Portico release. It needs no daemon, pulls nothing, and is reproducible: the
+// same commit results in the same bytes.
 package main
 
 import (
@@ -75,12 +75,12 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 // release is one run.
 type release struct {
 	source
-	folder string // where everything goes
-	key    string // path of the signing key; "" for none
+	folder string // the output folder
+	key    string // path of the signing key, "" for none
 	out    io.Writer
 }
 
-// images builds the images into a folder of their own.
+// images builds the images in a separate folder.
 func (r release) images(ctx context.Context) error {
 	for _, p := range images() {
 		if err := r.image(ctx, p); err != nil {
@@ -109,5 +109,5 @@ func (r release) path(elements ...string) string {
 	return filepath.Join(append([]string{r.folder}, elements...)...)
 }
 
-// say prints what was done, with its path in the folder.
+// say prints a line about a file in the output folder, or a pushed image.
 func (r release) say(what, about string) { _, _ = fmt.Fprintf(r.out, "%-52s %s\n", what, about) }

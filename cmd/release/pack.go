@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// clientPlatforms are those that people and CI jobs use portico on.
+// clientPlatforms are the platforms of the command line.
 var clientPlatforms = []platform{
 	{"linux", "amd64"},
 	{"linux", "arm64"},
@@ -22,7 +22,7 @@ var clientPlatforms = []platform{
 	{"windows", "arm64"},
 }
 
-// clients packs portico for each platform: as a zip file where people expect that.
+// clients builds and packs the command line for each platform: as a zip file for Windows, otherwise as a tar.gz file.
 func (r release) clients(ctx context.Context) error {
 	for _, on := range clientPlatforms {
 		binary, err := r.build(ctx, client, on)
@@ -76,7 +76,7 @@ func (r release) zipFile(name string, binary []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// packImage writes an image layout as one file, which container tools load.
+// packImage writes an image layout as one tar file that container tools can load.
 func (r release) packImage(name string) error {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -109,7 +109,7 @@ func add(w *tar.Writer, header tar.Header, content []byte) error {
 	return err
 }
 
-// write says the name and size of a file of the release, and makes it.
+// write writes a file of the release, and prints its name and size.
 func (r release) write(name string, content []byte) error {
 	path := r.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {

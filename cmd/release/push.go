@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// push sends the images that were built to a registry, as the version, with the credentials that docker login left. A
-// tag that is there with another content is left alone: nobody gets another image by a name that was used.
+// push pushes the built images to a registry, tagged with the version, with the credentials of docker login. It returns
+// an error for a tag that exists with another digest, so that a used tag never changes.
 func (r release) push(ctx context.Context, registry string) error {
 	for _, p := range images() {
 		index, err := r.built(p)
@@ -39,7 +39,7 @@ func (r release) push(ctx context.Context, registry string) error {
 	return nil
 }
 
-// built returns the image of each platform, out of the layout that holds nothing else.
+// built returns the image index of p from its layout, which contains nothing else.
 func (r release) built(p program) (v1.ImageIndex, error) {
 	at, err := layout.ImageIndexFromPath(r.path("images", p.image()))
 	if err != nil {

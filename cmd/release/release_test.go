@@ -35,7 +35,8 @@ func sample(t *testing.T) release {
 	}
 }
 
-// An image runs one file as nobody, for each platform, and is the same each time.
+// TestAnImageHoldsTheBinaryAlone checks that an image contains one file, runs it as a user without rights, has every
+// platform, and is reproducible.
 func TestAnImageHoldsTheBinaryAlone(t *testing.T) {
 	r := sample(t)
 	var digests []string
@@ -76,7 +77,7 @@ func TestAnImageHoldsTheBinaryAlone(t *testing.T) {
 	}
 }
 
-// A chart is packed whole, what it links to included, and only as the version that it says.
+// TestAChartIsPackedAsItsVersion checks that a chart is packed with what it links to, and only as its own version.
 func TestAChartIsPackedAsItsVersion(t *testing.T) {
 	r := sample(t)
 	r.root = "../.."
@@ -127,7 +128,7 @@ func namesIn(t *testing.T, packed []byte) (names []string) {
 	}
 }
 
-// What is pushed is one image for all platforms, by its tag; and a tag is never used for another one.
+// TestPushedImagesArePulledByPlatform checks that one tag has the images of all platforms, and is never overwritten.
 func TestPushedImagesArePulledByPlatform(t *testing.T) {
 	there := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(there.Close)
@@ -145,7 +146,7 @@ func TestPushedImagesArePulledByPlatform(t *testing.T) {
 		}
 	}
 	build("first")
-	for range 2 { // the same again changes nothing
+	for range 2 { // pushing again changes nothing
 		if err := r.push(t.Context(), host+"/portico"); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +252,7 @@ func unpacked(t *testing.T, ending string, packed []byte) string {
 	return string(content)
 }
 
-// This test stands for a binary that ships: what it is made of is written down.
+// TestTheSBOMNamesEveryModule uses the test binary itself as an example of a released binary.
 func TestTheSBOMNamesEveryModule(t *testing.T) {
 	r := sample(t)
 	self, err := os.Executable()
@@ -360,7 +361,7 @@ func TestWhatCannotBeReleasedIsSaid(t *testing.T) {
 	}
 }
 
-// The layout is one that tools read.
+// TestALayoutIsPackedWhole checks that tools can read the packed layout.
 func TestALayoutIsPackedWhole(t *testing.T) {
 	r := sample(t)
 	for _, name := range []string{"oci-layout", "index.json", "blobs/sha256/aa"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/package-url/packageurl-go"
 )
 
-// sbom writes which modules a binary is made of, as the binary itself says.
+// sbom writes the modules of a binary, from its build information.
 func (r release) sbom(p program, on platform, binary []byte) error {
 	build, err := buildinfo.Read(bytes.NewReader(binary))
 	if err != nil {

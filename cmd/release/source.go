@@ -15,15 +15,15 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// unreleased is the version of images that are built between releases.
+// unreleased is the version of images built between releases.
 const unreleased = "v0.0.0"
 
 const versionPackage = "github.com/portico-platform/portico/api/version"
 
-// program is one binary that ships.
+// program is a released binary.
 type program struct{ name, title string }
 
-// servers run in a cluster, each from an image of its own.
+// servers are the programs that run in a cluster, each with its own image.
 var servers = []program{
 	{"operator", "Reconciles Portico's custom resources against AWS and Kubernetes"},
 	{"portal", "Serves Portico's pages and its REST API"},
@@ -31,7 +31,7 @@ var servers = []program{
 
 var client = program{"portico", "The command line of Portico"}
 
-// images returns the programs that have an image.
+// images returns the programs with an image.
 func images() []program { return append(slices.Clone(servers), client) }
 
 // image returns the name of a program's image.
@@ -46,12 +46,12 @@ type platform struct{ os, arch string }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
 
-// source is the commit that everything is built from.
+// source is the commit from which everything is built.
 type source struct {
 	root    string
 	version string
 	commit  string
-	date    time.Time // of the commit, and of every file that is packed
+	date    time.Time // of the commit, and of every packed file
 	dirty   bool
 }
 
@@ -78,7 +78,7 @@ func newSource(ctx context.Context, root, version string) (source, error) {
 	return s, err
 }
 
-// fit returns why the source cannot be released.
+// fit returns an error if the source cannot be released.
 func (s source) fit() error {
 	if s.version == unreleased {
 		return errors.New("-version is needed, such as v0.1.0")
@@ -100,7 +100,7 @@ func (s source) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// build compiles p, and returns the binary. Nothing of this machine gets into it.
+// build compiles p and returns the binary, which contains nothing from this machine.
 func (s source) build(ctx context.Context, p program, on platform) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "portico-release-")
 	if err != nil {
@@ -117,7 +117,7 @@ func (s source) build(ctx context.Context, p program, on platform) ([]byte, erro
 	return os.ReadFile(filepath.Clean(path))
 }
 
-// stamps returns the linker flags that set what api/version shows.
+// stamps returns the linker flags that set the variables of api/version.
 func (s source) stamps() string {
 	commit := s.commit
 	if s.dirty {

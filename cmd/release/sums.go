@@ -13,8 +13,8 @@ import (
 
 const sumsFile = "SHA256SUMS"
 
-// sums writes the checksum of each file of the release, as sha256sum --check reads them, and signs them if there is a
-// key. Image layouts are folders, whose files are named by their checksums: the packed form is what is listed.
+// sums writes the checksum of each file of the release in the format of sha256sum --check, and signs the list if there
+// is a key. Image layouts are listed in their packed form: in the folders, files are named by their checksums.
 func (r release) sums(ctx context.Context) error {
 	var out bytes.Buffer
 	folder := os.DirFS(r.folder)
@@ -38,7 +38,7 @@ func (r release) sums(ctx context.Context) error {
 	return r.sign(ctx)
 }
 
-// sign makes a signature that ssh-keygen -Y verify checks, for the namespace "file".
+// sign writes a signature of the checksums for ssh-keygen -Y verify, with the namespace "file".
 func (r release) sign(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "ssh-keygen", "-Y", "sign", "-q", "-n", "file", "-f", r.key, r.path(sumsFile)) //nolint:gosec // the key is of whoever makes the release
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// codeFile holds, for each kind, what its type needs and is the same for all.
+// codeFile has the code that is the same for the type of each kind.
 const codeFile = "api/v1alpha1/zz_generated.kinds.go"
 
-// goKind is a kind as the code needs to know it.
+// goKind is a kind, for the template of the code.
 type goKind struct {
 	Name string
 	AWS  bool // embeds AWSSpec and AWSStatus: it has tags, a deletion policy and a binding
-	// Requested says that teams ask for objects of the kind.
+	// Requested reports whether teams request objects of the kind.
 	Requested bool
 }
 
-// writeCode writes the code of the kinds.
+// writeCode writes codeFile.
 func (l lists) writeCode(root string) error {
 	var kinds []goKind
 	for i := range l.kinds {

@@ -36,7 +36,7 @@ func guardrailPolicy(p guardrails.Policy) (policy, binding yamlObject) {
 	for _, r := range p.Rules {
 		holds := "variables." + r.Name + ".size() == 0"
 		a.variables = append(a.variables, yamlObject{"name": r.Name, "expression": r.Bad})
-		// The API server evaluates the messages of all rules, whatever they found.
+		// The API server evaluates the message of every rule, even if the rule holds.
 		a.validations = append(a.validations, yamlObject{"expression": holds, "messageExpression": holds + " ? '' : " + r.Message, "reason": "Invalid"})
 	}
 	policy, binding = a.objects()

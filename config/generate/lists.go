@@ -11,15 +11,15 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// lists knows the kinds, sorted by their plural, and the IAM policies of those that need one.
+// lists has the kinds, sorted by plural, and their IAM policies.
 type lists struct {
 	kinds    []apiextensionsv1.CustomResourceDefinition
-	policies map[string]string // JSON, by the kind in lower case
-	// optional are policies that admins may do without, by the kind in lower case: docs/iam/<kind>-<what>.json.
+	policies map[string]string // JSON, by kind in lower case
+	// optional are the policies that admins can leave out, by kind in lower case: docs/iam/<kind>-<what>.json.
 	optional map[string][]optionalPolicy
 }
 
-// optionalPolicy is attached if the condition of its name holds, which its template declares.
+// optionalPolicy is a policy that is attached if the template's condition with its name is true.
 type optionalPolicy struct{ name, text string }
 
 func load(root string) (all lists, err error) {
@@ -49,7 +49,7 @@ func load(root string) (all lists, err error) {
 	return all, nil
 }
 
-// camelCase turns -chosen-names into ChosenNames.
+// camelCase converts -chosen-names to ChosenNames.
 func camelCase(name string) string {
 	var out strings.Builder
 	for word := range strings.SplitSeq(strings.TrimPrefix(name, "-"), "-") {
@@ -58,7 +58,7 @@ func camelCase(name string) string {
 	return out.String()
 }
 
-// sets are what a list may hold.
+// sets are the sets of kinds for lists, by name.
 var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
 	"all":       func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
 	"written":   func(k *apiextensionsv1.CustomResourceDefinition) bool { return crd.KeptBy(k) != "operator" },
@@ -70,8 +70,8 @@ var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
 	},
 }
 
-// names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", or of "policies"
-// the quoted names of the kinds that have an IAM policy.
+// names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", separated by
+// commas. For "policies" it returns the quoted names of the kinds with an IAM policy.
 func (l lists) names(what string) (string, error) {
 	var names []string
 	if what == "policies" {
@@ -101,7 +101,7 @@ func (l lists) names(what string) (string, error) {
 	return strings.Join(names, ", "), nil
 }
 
-// text returns what stands in a block.
+// text returns the content of a block.
 func (l lists) text(what string) (string, error) {
 	if what == "confirmed kinds" {
 		return l.confirmed(), nil
@@ -134,7 +134,7 @@ func (l lists) text(what string) (string, error) {
 	return strings.TrimPrefix(out.String(), ", "), nil
 }
 
-// confirmed returns the variable of an admission policy that is true for objects of kinds that hold data.
+// confirmed returns the variable of an admission policy that is true for the kinds that hold data.
 func (l lists) confirmed() string {
 	var names []string
 	for i := range l.kinds {
@@ -145,7 +145,7 @@ func (l lists) confirmed() string {
 	return "  - name: holding # data that a new one would not have\n    expression: \"request.resource.resource in [" + strings.Join(names, ", ") + "]\"\n"
 }
 
-// policyResource is one of CloudFormation. YAML takes the JSON of its document as it is.
+// policyResource is the format of a policy in a CloudFormation template. Its document is JSON, which is valid YAML.
 const policyResource = `  %sPolicy:
     Type: AWS::IAM::ManagedPolicy
 %s    Properties:

@@ -1,7 +1,7 @@
-// Command generate writes, wherever a list names Portico's kinds, those that the CRDs have: in roles, IAM templates and
-// pages, and the Go code that is the same for each kind.
+// Command generate updates the lists of Portico's kinds in roles, IAM templates and documentation from the CRDs, and
+// writes the admission policies and the Go code that is the same for each kind.
 //
-// A list is a line that says by a comment what it holds, or stands between two comments:
+// A list is a line with a comment that names its content, or the text between two comments:
 //
 //	resources: [s3buckets/status, sqsqueues/status] # kinds: all/status
 //	kubectl delete s3buckets,sqsqueues -A --all # kinds: requested
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// files are those with such lists.
+// files are the patterns of the files with such lists.
 var files = []string{"config/rbac/*.yaml", "config/policy/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf", "docs/README.md", "docs/install.md", "docs/iam/README.md"}
 
 var (
@@ -84,8 +84,8 @@ func rewrite(path string, all lists) error {
 	return os.WriteFile(path, after, 0o644) //nolint:gosec // a file of the tree
 }
 
-// replace writes, at each match, what write says of its group at between the first group and the last but the one that
-// has it.
+// replace replaces, in each match of at, the text between its first and its last group with the result of write for the
+// group with that number. If that is the last group, it is part of the one before it, which then marks the end.
 func replace(text []byte, at *regexp.Regexp, group int, write func(what string) (string, error)) ([]byte, error) {
 	var failed error
 	out := at.ReplaceAllFunc(text, func(found []byte) []byte {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A kind that is new has a list, its names and its methods by its CRD alone.
+// TestTheCodeOfANewKindIsWritten checks that a CRD is all that a new kind needs for its list type, names and methods.
 func TestTheCodeOfANewKindIsWritten(t *testing.T) {
 	all, err := load("../..")
 	if err != nil {

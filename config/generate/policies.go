@@ -10,17 +10,17 @@ import (
 
 type yamlObject = map[string]any
 
-// admission is one ValidatingAdmissionPolicy for one resource, and its binding.
+// admission is a ValidatingAdmissionPolicy for one resource, and its binding.
 type admission struct {
 	name            string
 	group, resource string
 	scope           string
-	conditions      []yamlObject // when it is evaluated
+	conditions      []yamlObject // its matchConditions
 	variables       []yamlObject
 	validations     []yamlObject
 }
 
-// objects returns the policy and a binding that denies.
+// objects returns the policy, and a binding with the action Deny.
 func (a admission) objects() (policy, binding yamlObject) {
 	meta := yamlObject{"name": a.name, "labels": yamlObject{"app.kubernetes.io/name": "portico"}}
 	policy = yamlObject{
@@ -44,7 +44,7 @@ func (a admission) objects() (policy, binding yamlObject) {
 	return policy, binding
 }
 
-// named returns variables of a policy from pairs of name and expression.
+// named returns the variables of a policy from pairs of name and expression.
 func named(pairs [][2]string) (all []yamlObject) {
 	for _, p := range pairs {
 		all = append(all, yamlObject{"name": p[0], "expression": p[1]})
@@ -52,7 +52,7 @@ func named(pairs [][2]string) (all []yamlObject) {
 	return all
 }
 
-// writeYAML writes the objects into a file of the tree, below a comment. A file that has them already stays untouched.
+// writeYAML writes the objects to a file of the tree, below a comment. It does not write an unchanged file.
 func writeYAML(root, file, comment string, objects []yamlObject) error {
 	out := bytes.NewBufferString(comment)
 	for i, obj := range objects {

@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Engine    engine.Options
 	Connector cloud.Connector
-	// Kinds that rights can be given to, by name.
+	// Kinds are the kinds to which rights can be given, by name.
 	Kinds  map[string]client.Object
 	Scaled func(time.Duration) time.Duration
 }

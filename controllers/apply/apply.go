@@ -1,5 +1,5 @@
-// Package apply keeps the Kubernetes objects that belong to one of ours, by server-side apply: what we declare is ours
-// and is repaired, what others declare beside it is left, and what is not ours is never touched.
+// Package apply maintains the Kubernetes objects that belong to one of Portico's objects, by server-side apply: fields
+// that we declare are repaired, fields that others add are kept, and objects that are not ours are never changed.
 package apply
 
 import (
@@ -23,28 +23,28 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// FieldManager is the name under which our fields are known to the API server.
+// FieldManager is our field manager at the API server.
 const FieldManager = "portico"
 
-// Label and its value are on every object that we own: the caches hold no others.
+// Label and its value are on every object that we own: caches hold no others.
 const (
 	Label      = "app.kubernetes.io/managed-by"
 	LabelValue = "portico"
 )
 
-// AnnotationApplied is the annotation with the declaration that was last applied to an object.
+// AnnotationApplied is the annotation with the hash of the declaration that was last applied to an object.
 const AnnotationApplied = "portico.dev/applied"
 
-// recheckAfter is how soon an object that is being deleted is looked at again.
+// recheckAfter is how soon an object is checked again that is being deleted, or was changed concurrently.
 const recheckAfter = 2 * time.Second
 
-// Applier reads from the cache what is there, and writes what differs.
+// Applier reads objects from the cache, and writes those that differ from their declaration.
 type Applier struct {
 	Client    client.Client
-	APIReader client.Reader // past the cache: it is asked before every write
+	APIReader client.Reader // uncached; read before every write
 }
 
-// Objects is one pass over one owner.
+// Objects applies the objects of one owner during one pass.
 type Objects struct {
 	applier Applier
 	owner   engine.Object
@@ -53,7 +53,7 @@ type Objects struct {
 	saved   bool
 }
 
-// For starts a pass over owner, which must be of the scheme.
+// For returns the Objects of a pass over owner, whose kind must be in the scheme.
 func (a Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
 	gvk, err := apiutil.GVKForObject(owner, a.Client.Scheme())
 	if err != nil {
@@ -62,9 +62,9 @@ func (a Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
 	return &Objects{applier: a, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
 }
 
-// Apply makes what is declared hold, in the owner's namespace if it has one, else in that of the declaration. into is
-// an empty object of the declared kind; it becomes what the cluster has. Unlike into, want declares nothing that is not
-// ours: an apply configuration of client-go.
+// Apply makes the object match the declaration want, in the owner's namespace if it has one, else in that of want. want
+// is an apply configuration of client-go, which declares only our fields. into is an empty object of the same kind;
+// afterwards it is the object in the cluster.
 func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error {
 	d, err := o.declare(want)
 	if err != nil {
@@ -77,7 +77,8 @@ func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error
 			return err
 		}
 	}
-	// The cache says no. It may be behind, or hold back what lacks our label: ask the server.
+	// According to the cache a write is needed. The cache may be stale, and lacks objects without our label, so read
+	// from the API server.
 	found, diffs, err := o.check(ctx, d, into)
 	switch {
 	case err == nil && !found:
@@ -88,7 +89,8 @@ func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error
 	return o.update(ctx, d, into, diffs)
 }
 
-// check asks the server what the object lacks of the declaration; an error says why it must be left alone.
+// check reads the object from the API server, and returns the differences from the declaration, or an error that says
+// why the object must be left alone.
 func (o *Objects) check(ctx context.Context, d declaration, into client.Object) (found bool, diffs []string, err error) {
 	if found, err = o.read(ctx, o.applier.APIReader, d, into); err != nil || !found {
 		return found, nil, err
@@ -100,7 +102,7 @@ func (o *Objects) check(ctx context.Context, d declaration, into client.Object) 
 	return true, diffs, err
 }
 
-// Delete deletes the object, if it exists and is ours. obj needs only its type and name.
+// Delete deletes the object if it exists and is ours. obj needs only its name, and its namespace if the owner has none.
 func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 	d := declaration{key: types.NamespacedName{Namespace: o.namespace(obj.GetNamespace()), Name: obj.GetName()}}
 	gvk, err := apiutil.GVKForObject(obj, o.applier.Client.Scheme())
@@ -117,7 +119,7 @@ func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 	}
 	err = o.applier.Client.Delete(ctx, obj, client.Preconditions{UID: new(obj.GetUID())})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // somebody else has deleted it
+		return nil // somebody else has deleted or replaced it
 	}
 	if err != nil {
 		return fmt.Errorf("delete the %s: %w", d.String(), err)
@@ -128,7 +130,7 @@ func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 }
 
 func (o *Objects) read(ctx context.Context, from client.Reader, d declaration, into client.Object) (bool, error) {
-	reset(into) // decoding would merge with what was read before
+	reset(into) // decoding would merge with the previous content
 	err := from.Get(ctx, d.key, into)
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -141,7 +143,7 @@ func (o *Objects) read(ctx context.Context, from client.Reader, d declaration, i
 
 func (o *Objects) owns(obj client.Object) bool { return metav1.IsControlledBy(obj, o.owner) }
 
-// whyNotWrite returns why an object that exists must be left alone.
+// whyNotWrite returns why an existing object must be left alone; nil if it can be written.
 func (o *Objects) whyNotWrite(what string, obj client.Object) error {
 	switch owner := metav1.GetControllerOf(obj); {
 	case o.owns(obj) && obj.GetDeletionTimestamp() == nil:
@@ -163,14 +165,17 @@ func (o *Objects) conflict(what, why string) error {
 		spoken.A(what), why, o.ref.Kind)
 }
 
-// saveOwner makes sure, once in a pass, that the owner is the latest and is not being deleted, before anything is
-// written.
+// saveOwner saves the owner's status once in a pass, before the first write, which proves that the owner is current and
+// not being deleted.
 func (o *Objects) saveOwner(ctx context.Context) error {
 	if o.saved {
 		return nil
 	}
+	if err := o.pass.SaveStatus(ctx); err != nil {
+		return err
+	}
 	o.saved = true
-	return o.pass.SaveStatus(ctx)
+	return nil
 }
 
 func reset(obj client.Object) { reflect.ValueOf(obj).Elem().SetZero() }
@@ -180,9 +185,9 @@ func decode(from *unstructured.Unstructured, into client.Object) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(from.Object, into)
 }
 
-// ApplyPart makes a part of an object of ours hold that others may take over for good, such as the number of replicas:
-// while it is declared we keep it, and when it is not it stays as it is. part names its manager. The object must be
-// there.
+// ApplyPart makes an object of ours match a part of it that others may take over permanently, such as the number of
+// replicas: while the part is declared we maintain it, and afterwards it stays as it is. part is the suffix of its
+// field manager. The object must exist.
 func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into client.Object) error {
 	fields, err := toJSON(want)
 	if err != nil {
@@ -194,14 +199,14 @@ func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into cli
 	if diffs, err := d.diff(into); err != nil || len(diffs) == 0 {
 		return err
 	}
-	found, diffs, err := o.check(ctx, d, into) // the cache may be behind
+	found, diffs, err := o.check(ctx, d, into) // the cache may be stale
 	switch {
 	case err == nil && !found:
 		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, recheckAfter, "the %s is gone", d.String())
 	case err != nil || len(diffs) == 0:
 		return err
 	}
-	obj.SetUID(into.GetUID()) // and no other of this name
+	obj.SetUID(into.GetUID()) // fails for another object of this name
 	if err := o.saveOwner(ctx); err != nil {
 		return err
 	}
@@ -214,10 +219,11 @@ func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into cli
 	return decode(obj, into)
 }
 
-// namespace returns where an object is that is declared in a namespace: an owner that is in one owns nothing in others.
+// namespace returns the namespace of an object declared in another: a namespaced owner owns nothing in other
+// namespaces.
 func (o *Objects) namespace(declared string) string { return cmp.Or(o.owner.GetNamespace(), declared) }
 
-// Key returns where the owner's object of this name is.
+// Key returns the key of the owner's object with this name.
 func (o *Objects) Key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.owner.GetNamespace(), Name: name}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/portico-platform/portico/controllers/steps/stepstest"
 )
 
-// bench is one owner on a cluster.
+// bench is one owner in a cluster.
 type bench struct {
 	*stepstest.Cluster
 	t     *testing.T
@@ -79,7 +79,7 @@ func (b *bench) read() *corev1.ServiceAccount {
 	return obj
 }
 
-// edit changes the object as somebody else.
+// edit changes the object as another client.
 func (b *bench) edit(do func(*corev1.ServiceAccount)) {
 	b.t.Helper()
 	is := b.read()
@@ -90,7 +90,7 @@ func (b *bench) edit(do func(*corev1.ServiceAccount)) {
 	}
 }
 
-// is checks that err is a WaitError of this reason.
+// is checks that err is a WaitError with this reason.
 func (b *bench) is(err error, reason string) {
 	b.t.Helper()
 	if wait, ok := engine.AsWait(err); !ok || wait.Reason != reason {
@@ -199,6 +199,20 @@ func TestNothingIsWrittenForAnOwnerThatChanged(t *testing.T) {
 	removed := b.objects().Delete(t.Context(), b.read())
 	if !errors.Is(err, b.save) || !errors.Is(removed, b.save) || len(b.Writes()) > 0 {
 		t.Errorf("%v, %v, writes %v", err, removed, b.Writes())
+	}
+}
+
+func TestAPassWithAnOldOwnerWritesNothingAfterTheFirstError(t *testing.T) {
+	b := newBench(t)
+	b.save = errors.New("stale")
+	objects := b.objects()
+	for range 2 { // the steps of a Team go on after an error of one of them
+		if err := objects.Apply(t.Context(), account("one"), &corev1.ServiceAccount{}); !errors.Is(err, b.save) {
+			t.Errorf("got %v, want %v", err, b.save)
+		}
+	}
+	if writes := b.Writes(); len(writes) > 0 {
+		t.Errorf("wrote %v, want nothing", writes)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// fieldsOf reads YAML as fields; what is wrong in it fails the test.
+// fieldsOf parses YAML; invalid YAML fails the test.
 func fieldsOf(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var out map[string]any
@@ -86,7 +86,7 @@ func TestWhatIsNotDeclaredAnyMoreIsSeenByTheHash(t *testing.T) {
 	}
 }
 
-// values returns anything that JSON may hold, with the names that comparison knows among others.
+// values generates any JSON value, including names that comparison treats specially.
 func values(deep int) *rapid.Generator[any] {
 	scalar := rapid.OneOf(
 		rapid.Map(rapid.SampledFrom([]string{"", "a", "TCP", "hunter2"}), func(v string) any { return v }),
@@ -122,7 +122,7 @@ func TestAnythingMayBeCompared(t *testing.T) {
 	})
 }
 
-// distinct drops elements of keyed lists that have no key, or that of another: the API server refuses both.
+// distinct removes elements of keyed lists without a key or with a duplicate one: the API server rejects both.
 func distinct(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -15,17 +15,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// declaration is what we want of one object, and nothing else.
+// declaration has the fields that we declare of one object, and no others.
 type declaration struct {
 	kind   string
 	key    client.ObjectKey
-	hash   string // empty for a part, which leaves no note
+	hash   string // empty for a part, which has no annotation
 	object *unstructured.Unstructured
 }
 
 func (d declaration) String() string { return d.kind + " " + d.key.Name }
 
-// declare adds the owner to want. The hash, kept in an annotation, distinguishes an edit of ours from one of others.
+// declare returns want with the owner reference added. Its hash, kept in an annotation, distinguishes our own changes
+// from those of others.
 func (o *Objects) declare(want any) (declaration, error) {
 	fields, err := toJSON(want)
 	if err != nil {
@@ -58,8 +59,8 @@ func (o *Objects) declare(want any) (declaration, error) {
 	return declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), hash: hash, object: obj}, nil
 }
 
-// diff returns the paths of the declaration that live lacks; none means that there is nothing to write. Values are
-// included only for shown paths: a value may be a secret that somebody put in the wrong place.
+// diff returns the paths in which live differs from the declaration; none means that no write is needed. Values are
+// included only for printable fields: others may contain a secret that somebody put in the wrong place.
 func (d declaration) diff(live client.Object) ([]string, error) {
 	have, err := toJSON(live)
 	if err != nil {
@@ -67,7 +68,7 @@ func (d declaration) diff(live client.Object) ([]string, error) {
 	}
 	var c comparison
 	for _, part := range slices.Sorted(maps.Keys(d.object.Object)) {
-		if part != "apiVersion" && part != "kind" { // a typed object read from the cluster has neither
+		if part != "apiVersion" && part != "kind" { // a typed object that was read has neither
 			c.compare(part, part, d.object.Object[part], have[part])
 		}
 	}
@@ -77,7 +78,7 @@ func (d declaration) diff(live client.Object) ([]string, error) {
 	return c.diffs, nil
 }
 
-// toJSON returns v as decoded JSON, in which equal values look alike.
+// toJSON returns v as decoded JSON, in which equal values are comparable.
 func toJSON(v any) (map[string]any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,21 +88,21 @@ func toJSON(v any) (map[string]any, error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// keyed are the lists whose elements the API server merges by a key: others may have added elements of their own. Every
-// other list is compared as a whole.
+// keyed are the lists whose elements the API server merges by a key: others may have added elements. All other lists
+// are compared as a whole.
 var keyed = map[string][]string{
 	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "imagePullSecrets": {"name"},
 	"volumeMounts": {"mountPath"}, "ownerReferences": {"uid"}, "topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"},
 	"ports": {"containerPort", "port", "protocol"},
 }
 
-// atomic are the fields that the API server knows as a whole: one more key in a selector is an edit of what is ours.
+// atomic are the fields that the API server treats as a whole: an additional key in a selector changes our field.
 var atomic = []string{"selector", "labelSelector", "matchLabels", "secretKeyRef", "configMapKeyRef"}
 
-// printable are the values that can be shown: neither they nor their paths can contain a secret.
+// printable are the fields whose values can be shown: neither these nor their paths can contain a secret.
 var printable = []string{"image", "replicas", "minReplicas", "maxReplicas", "containerPort", "port", "targetPort", "maxUnavailable", "averageUtilization"}
 
-// comparison collects where a declaration does not hold.
+// comparison collects the differences from a declaration.
 type comparison struct{ diffs []string }
 
 // compare adds to the diffs; name is the last named element of path.
@@ -127,7 +128,7 @@ func (c *comparison) compare(path, name string, want, have any) {
 	}
 }
 
-// added adds to the diffs what have has beside want.
+// added adds to the diffs the keys of have that want lacks.
 func (c *comparison) added(path string, want, have map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(have)) {
 		if _, ok := want[k]; !ok {
@@ -159,7 +160,7 @@ func (c *comparison) list(path, name string, want, have []any) {
 	}
 }
 
-// identity returns what an element is known by; a port's protocol is TCP unless it says otherwise.
+// identity returns the key of a list element. For ports, TCP is the same as no protocol.
 func identity(element any, keys []string) string {
 	fields, _ := element.(map[string]any)
 	out := ""

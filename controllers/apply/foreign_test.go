@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/steps/stepstest"
 )
 
-// Somebody makes the object after the live read, and before the write.
+// Another client creates the object after the live read and before the write.
 func TestACreationThatSomebodyElseWins(t *testing.T) {
 	for name, theirs := range map[string]*corev1.ServiceAccount{
 		"with other fields": {AutomountServiceAccountToken: new(true)},
@@ -51,7 +51,7 @@ func TestACreationThatSomebodyElseWins(t *testing.T) {
 	}
 }
 
-// The object is deleted and made again by somebody else after the live read.
+// Another client deletes the object and creates it again after the live read.
 func TestAnUpdateMeansTheObjectThatWasRead(t *testing.T) {
 	b := newBench(t)
 	if err := b.apply(); err != nil {
@@ -71,7 +71,7 @@ func TestAnUpdateMeansTheObjectThatWasRead(t *testing.T) {
 	}
 }
 
-// excluding does what an API server does: it refuses to apply a port of the name that another one has.
+// excluding makes the fake reject, as the API server does, a port whose name another port has.
 func (b *bench) excluding() {
 	b.Before = func(c stepstest.Call) error {
 		if ports := b.service().Spec.Ports; c.Verb == "apply" && (len(ports) != 1 || ports[0].Port != 80) {
@@ -107,7 +107,7 @@ func TestWhatExcludesOursIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.excluding()
-	b.is(apply(9090), "Invalid") // our own edit: what is wrong with it is told
+	b.is(apply(9090), "Invalid") // our own edit: the error is reported
 	if got := b.service().Spec.Ports[0].Port; got != 81 {
 		t.Errorf("an edit that is refused changed the port to %d", got)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// create uses Create and not an apply, which would take over what somebody made in this very moment.
+// create uses Create instead of an apply, which would adopt an object that somebody created at the same moment.
 func (o *Objects) create(ctx context.Context, d declaration, into client.Object) error {
 	if err := o.saveOwner(ctx); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (o *Objects) create(ctx context.Context, d declaration, into client.Object)
 	return decode(made, into)
 }
 
-// claimFields makes us the manager, in the sense of server-side apply, of the fields that a creation set: else those
-// that are not declared any more would stay.
+// claimFields converts the fields set by our Create to server-side apply: otherwise fields that are no longer declared
+// would stay.
 func (o *Objects) claimFields(ctx context.Context, live client.Object) error {
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(FieldManager), FieldManager)
 	if err != nil || patch == nil {
@@ -69,14 +69,14 @@ func (o *Objects) apply(ctx context.Context, d declaration, live client.Object) 
 		return nil, err
 	}
 	made := d.object.DeepCopy()
-	made.SetUID(live.GetUID()) // and no other of this name
+	made.SetUID(live.GetUID()) // fails for another object of this name
 	return made, o.forceApply(ctx, made, FieldManager)
 }
 
-// replace puts our lists and values in the place of those that are there. What was declared was valid before; if an
-// apply of it is refused now, somebody has put something beside it that excludes it, such as a second handler into a
-// probe or another port of the same name. An apply leaves that, since it is not ours; a merge patch knows no elements
-// of lists, so that what others added to ours goes too.
+// replace overwrites the object with the declaration by a merge patch, for a repair whose apply is rejected. The
+// declaration was valid before, so somebody has added something that conflicts with it, such as a second handler in a
+// probe or another port of the same name. An apply keeps such additions, since they are not ours; a merge patch
+// replaces whole lists, additions included.
 func (o *Objects) replace(ctx context.Context, d declaration, live client.Object) error {
 	fields := maps.Clone(d.object.Object)
 	fields["metadata"] = map[string]any{"uid": live.GetUID(), "resourceVersion": live.GetResourceVersion()}
@@ -87,9 +87,10 @@ func (o *Objects) replace(ctx context.Context, d declaration, live client.Object
 	return o.patch(ctx, live, types.MergePatchType, patch)
 }
 
-// patch makes live what comes back.
+// patch patches the object, and sets live to the result.
 func (o *Objects) patch(ctx context.Context, live client.Object, of types.PatchType, text []byte) error {
-	changed := reflect.New(reflect.TypeOf(live).Elem()).Interface().(client.Object) // decoding would merge with what was read
+	// Decoding would merge with the previous content.
+	changed := reflect.New(reflect.TypeOf(live).Elem()).Interface().(client.Object)
 	changed.SetNamespace(live.GetNamespace())
 	changed.SetName(live.GetName())
 	if err := o.applier.Client.Patch(ctx, changed, client.RawPatch(of, text), client.FieldOwner(FieldManager)); err != nil {
@@ -103,8 +104,8 @@ func (o *Objects) forceApply(ctx context.Context, obj *unstructured.Unstructured
 	return o.applier.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(manager), client.ForceOwnership)
 }
 
-// explainRefusal turns a refusal of the API server into a WaitError: quota and admission say what to do in their own
-// words.
+// explainRefusal converts a rejection by the API server to a WaitError, with the server's message: quota and admission
+// explain themselves.
 func explainRefusal(what, do string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -117,7 +118,7 @@ func explainRefusal(what, do string, err error) error {
 	return fmt.Errorf("%s the %s: %w", do, what, err)
 }
 
-// sendEvent notes an edit of ours, or the repair of somebody else's.
+// sendEvent records an event: an update of ours, or the repair of a foreign change.
 func (o *Objects) sendEvent(repair bool, d declaration, diffs []string) {
 	if repair {
 		o.pass.Repaired(v1alpha1.ReasonRepaired, "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.String(), strings.Join(diffs, ", "))

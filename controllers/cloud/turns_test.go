@@ -103,7 +103,8 @@ func TestTeamsThatCallLittleTogetherKeepTheRate(t *testing.T) {
 			j.calls(t, l, t.Context(), string(rune('a'+i)), 4)
 		}
 		j.until(t, 400)
-		if took := time.Since(start); took < 17*time.Second || took > 19*time.Second { // 40 are the burst, 4 more can be ahead
+		// 40 calls are the burst, and 4 more can be ahead.
+		if took := time.Since(start); took < 17*time.Second || took > 19*time.Second {
 			t.Errorf("400 calls at 20 a second took %s", took)
 		}
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// ensureBinding maintains the binding Secret and its password, which is stored nowhere else. Of the two users the one
-// in the Secret is in use, and the other gets the next password, so a crash loses nothing.
+// ensureBinding maintains the binding Secret and its password, which is stored nowhere else. An account has two users:
+// the Secret names the one in use, and the other one gets the next password, so a crash loses nothing.
 func (r *reconciliation) ensureBinding(ctx context.Context) (string, error) {
 	a := r.account()
 	if a.IAM {
@@ -33,7 +33,7 @@ func (r *reconciliation) ensureBinding(ctx context.Context) (string, error) {
 	}
 	login, password := published["username"], server.Password(published["password"])
 	valid := slices.Contains(a.Logins(), login) && password.Made()
-	if s := &r.obj.Status; valid && s.NextUsername == login { // all was done but to note it
+	if s := &r.obj.Status; valid && s.NextUsername == login { // published before, but not recorded
 		r.noteRotation(login)
 	}
 	if next, why := r.nextLogin(a, login, valid); next != "" {
@@ -129,14 +129,14 @@ func (r *reconciliation) setPassword(ctx context.Context, a server.Account, logi
 	return err
 }
 
-// as returns the database with a user of the object's.
+// as returns the database as a target with these credentials.
 func (r *reconciliation) as(login string, password server.Password) server.Target {
 	t := r.target
 	t.Username, t.Password = login, password
 	return t
 }
 
-// noteRotation records whose password is in use from now on.
+// noteRotation records in the status which user is in use from now on.
 func (r *reconciliation) noteRotation(login string) {
 	s, now := &r.obj.Status, r.Now()
 	if s.Username != "" && s.Username != login {
@@ -146,7 +146,7 @@ func (r *reconciliation) noteRotation(login string) {
 }
 
 // keep checks that the published password works, and sets it again if not: a restored database has another one, and
-// people may have changed it. It ends the previous password when its time is over.
+// people may have changed it. It ends the previous password when that is no longer valid.
 func (r *reconciliation) keep(ctx context.Context, a server.Account, login string, password server.Password) error {
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
@@ -159,7 +159,7 @@ func (r *reconciliation) keep(ctx context.Context, a server.Account, login strin
 	}
 	s := &r.obj.Status
 	s.Username = login
-	if s.PasswordTime == nil { // of an object that was restored without its status
+	if s.PasswordTime == nil { // the object was restored without its status
 		s.PasswordTime = &metav1.Time{Time: r.Now()}
 	}
 	if err := r.endPrevious(ctx, a, a.Other(login)); err != nil {
@@ -169,7 +169,7 @@ func (r *reconciliation) keep(ctx context.Context, a server.Account, login strin
 }
 
 // endPrevious makes sure that nobody can sign in as the unused user, except while its password is still valid. A lost
-// status, a restored database or an object from before may have left it open.
+// status, a restored database or an earlier object may have left it open.
 func (r *reconciliation) endPrevious(ctx context.Context, a server.Account, login string) error {
 	s := &r.obj.Status
 	if until := s.PreviousValidUntil; until != nil && r.Now().Before(until.Time) {
@@ -189,7 +189,7 @@ func (r *reconciliation) endPrevious(ctx context.Context, a server.Account, logi
 	return nil
 }
 
-// publish writes the binding Secret: the database's own details, with another user.
+// publish writes the binding Secret: the connection details of the database, with the account's user and password.
 func (r *reconciliation) publish(ctx context.Context, login string, password server.Password) error {
 	details, db := maps.Clone(r.details), r.database
 	delete(details, "secret-arn")
@@ -209,10 +209,10 @@ func (r *reconciliation) publish(ctx context.Context, login string, password ser
 	return nil
 }
 
-// mostTold is how many changes an event tells.
+// mostTold is the maximum number of changes in an event.
 const mostTold = 3
 
-// summary joins the first changes.
+// summary joins the first changes, and counts the rest.
 func summary(done []string) string {
 	text := strings.Join(done[:min(mostTold, len(done))], "; ")
 	if more := len(done) - mostTold; more > 0 {

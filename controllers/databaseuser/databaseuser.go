@@ -1,4 +1,4 @@
-// Package databaseuser gives applications users of their own in databases: makes them, keeps their rights and
+// Package databaseuser manages users of applications in databases: it creates them, maintains their rights and
 // passwords, and drops them.
 package databaseuser
 
@@ -32,13 +32,13 @@ const (
 	watchFallback = time.Minute
 )
 
-// Secrets are the binding Secrets of objects; external.Secrets is one.
+// Secrets reads and writes the binding Secrets of objects; external.Secrets implements it.
 type Secrets interface {
 	Published(ctx context.Context, kind string, obj client.Object) (map[string]string, error)
 	Publish(ctx context.Context, kind string, obj client.Object, details map[string]string) (*v1alpha1.Binding, error)
 }
 
-// Dialer connects to databases; server.Dialer is one.
+// Dialer connects to databases; server.Dialer implements it.
 type Dialer interface {
 	Connect(ctx context.Context, t server.Target) (server.Server, error)
 	SignIn(ctx context.Context, t server.Target) error
@@ -46,11 +46,11 @@ type Dialer interface {
 
 // Reconciler implements engine.KindReconciler.
 type Reconciler struct {
-	// Database returns the instance of a name from the cache; nil if there is none.
+	// Database returns the RDSInstance with this name from the cache; nil if there is none.
 	Database func(ctx context.Context, namespace, name string) (*v1alpha1.RDSInstance, error)
 	Secrets  Secrets
 	Dialer   Dialer
-	// Delete deletes the object whose time is over.
+	// Delete deletes an expired object.
 	Delete func(ctx context.Context, obj *v1alpha1.DatabaseUser) error
 	Now    func() time.Time
 	Scaled func(time.Duration) time.Duration
@@ -61,8 +61,8 @@ type reconciliation struct {
 	obj      *v1alpha1.DatabaseUser
 	pass     *engine.Pass
 	database *v1alpha1.RDSInstance
-	details  map[string]string // of the database, as its binding Secret has them
-	target   server.Target     // as the master user
+	details  map[string]string // from the binding Secret of the database
+	target   server.Target     // with the credentials of the master user
 	server   server.Server
 }
 
@@ -136,7 +136,7 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, 
 	return nil
 }
 
-// goes reports whether a database is being deleted, and not only its object.
+// goes reports whether the database itself is being deleted, not only its object.
 func goes(db *v1alpha1.RDSInstance) bool {
 	return !db.DeletionTimestamp.IsZero() && db.Spec.DeletionPolicy == v1alpha1.DeletionDelete && !external.ObserveOnly(db) &&
 		db.Annotations[v1alpha1.AnnotationKeep] != "true"
@@ -149,7 +149,7 @@ func outOfReach(err error) bool {
 	return ok && slices.Contains([]string{v1alpha1.ReasonNoNetworkPath, v1alpha1.ReasonWaitingForDatabase, v1alpha1.ReasonMasterPasswordUnknown}, wait.Reason)
 }
 
-// heldUp returns what a deletion waits for, and how to skip it.
+// heldUp returns an error that says what a deletion waits for, and how to skip it.
 func (r *reconciliation) heldUp(err error) error {
 	wait, ok := engine.AsWait(err)
 	if !ok || !wait.Stalled && wait.Reason != v1alpha1.ReasonDatabaseRefused {
@@ -173,7 +173,7 @@ func (r *reconciliation) account() server.Account {
 	}
 }
 
-// ensureUser makes the user and keeps its rights.
+// ensureUser creates the user and maintains its rights.
 func (r *reconciliation) ensureUser(ctx context.Context) (string, error) {
 	s := &r.obj.Status
 	if s.Name == "" {

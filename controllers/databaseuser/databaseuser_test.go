@@ -40,7 +40,7 @@ func TestAnApplicationGetsAUserOfItsOwn(t *testing.T) {
 	}
 }
 
-// No password is in a status, an event or an error.
+// No status, event or error contains a password.
 func TestPasswordsAreToldNowhere(t *testing.T) {
 	d := newDesk(t)
 	d.lose = "password a"
@@ -60,7 +60,7 @@ func TestPasswordsAreToldNowhere(t *testing.T) {
 	}
 }
 
-// The password goes to the other user, and the one before is in force until it ends.
+// A rotation publishes the other user, and the previous password stays valid until it ends.
 func TestAPasswordRotates(t *testing.T) {
 	days := int32(30)
 	for name, ask := range map[string]func(*desk){
@@ -95,7 +95,7 @@ func TestAPasswordRotates(t *testing.T) {
 	}
 }
 
-// A second rotation waits: it takes the place of the password that applications may still have.
+// A second rotation waits, because it replaces a password that applications may still use.
 func TestRotationsKeepADistance(t *testing.T) {
 	d := newDesk(t)
 	d.ready()
@@ -117,8 +117,8 @@ func TestRotationsKeepADistance(t *testing.T) {
 	}
 }
 
-// Whatever answer is lost, what is published works after each pass, and in the end everything is as if nothing had been
-// lost.
+// If any response is lost, the published password works after each pass, and the final state is the same as if none
+// had been lost.
 func TestLostAnswersLoseNothing(t *testing.T) {
 	for _, call := range []string{"make", "password a", "publish"} {
 		d := newDesk(t)
@@ -149,8 +149,8 @@ func TestLostAnswersLoseNothing(t *testing.T) {
 	}
 }
 
-// A password that somebody changed, or that a restored database does not know, is put in force again; one that the
-// Secret lost is replaced.
+// A password that somebody changed, or that a restored database does not know, is set again; one that is missing from
+// the Secret is replaced.
 func TestWhatSomebodyChangesIsPutRight(t *testing.T) {
 	d := newDesk(t)
 	d.ready()
@@ -175,7 +175,7 @@ func TestWhatSomebodyChangesIsPutRight(t *testing.T) {
 	}
 }
 
-// A user that is there and not ours is neither taken nor, when the object goes, dropped.
+// An existing user without our mark is neither adopted nor dropped when the object is deleted.
 func TestSomebodyElsesUserIsLeftAlone(t *testing.T) {
 	d := newDesk(t)
 	d.foreign = server.Name("postgres", "payments", "shop-app") + "_a"
@@ -237,14 +237,14 @@ func TestWhatTheDatabaseLacksIsSaid(t *testing.T) {
 	}
 }
 
-// A deletion drops the user, succeeds without a database that is deleted or being deleted, and waits for one that does
-// not answer, unless the deletion policy says otherwise.
+// A deletion drops the user, succeeds if the database is deleted or being deleted, and waits for one that does not
+// answer, unless the deletion policy says otherwise.
 func TestDeletion(t *testing.T) {
 	deleted := &metav1.Time{Time: time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)}
 	for name, row := range map[string]struct {
 		change func(*desk)
-		want   string   // the reason that it waits for
-		calls  []string // else
+		want   string   // the reason for waiting, if it waits
+		calls  []string // if it does not wait
 	}{
 		"as it should be":         {func(*desk) {}, "", []string{"drop"}},
 		"a database that is gone": {func(d *desk) { d.database = nil }, "", nil},
@@ -287,8 +287,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// A user that stays in a database which stays, because there is no way to it any more, is named in a warning, and holds
-// up nothing.
+// A user in a retained database that can no longer be reached is named in a warning, and does not block the deletion.
 func TestAUserThatCannotBeDroppedIsNamed(t *testing.T) {
 	for name, change := range map[string]func(*desk){
 		"without its Secret": func(d *desk) { delete(d.secrets, v1alpha1.KindRDSInstance) },
@@ -321,8 +320,8 @@ func TestEventsTellFewChanges(t *testing.T) {
 	}
 }
 
-// A user that is not in use, and whose time is over, is let in no more, whatever has let it in again: a lost status, a
-// restored database, or an object of the same name before.
+// A user that is not in use, and whose password has ended, cannot sign in, even if something enabled it again: a lost
+// status, a restored database, or an earlier object of the same name.
 func TestOnlyTheUserInUseIsLetIn(t *testing.T) {
 	d := newDesk(t)
 	d.ready()

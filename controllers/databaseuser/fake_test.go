@@ -17,18 +17,18 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// desk is a DatabaseUser with a database, a server and Secrets that answer from memory.
+// desk is a DatabaseUser with a fake database, a fake server and fake Secrets in memory.
 type desk struct {
 	t        *testing.T
 	now      time.Time
 	obj      *v1alpha1.DatabaseUser
 	database *v1alpha1.RDSInstance
 	secrets  map[string]map[string]string // by kind
-	// the server: passwords by user, "" for one that nobody signs in as; and users that somebody else made
+	// the server: passwords by user, "" for a user that nobody can sign in as; and users that somebody else created
 	users   map[string]server.Password
 	foreign string
 	calls   []string
-	lose    string // the call whose answer is lost
+	lose    string // the call whose response is lost
 	connect error
 	saves   int
 	events  []string
@@ -86,7 +86,7 @@ func (d *desk) finalize() error {
 	return err
 }
 
-// ready makes one pass that must succeed, and forgets what was called.
+// ready runs one pass that must succeed, and clears the list of calls.
 func (d *desk) ready() {
 	d.t.Helper()
 	if err := d.pass(); err != nil {
@@ -97,7 +97,7 @@ func (d *desk) ready() {
 
 func (d *desk) binding() map[string]string { return d.secrets[kind] }
 
-// signsIn reports whether the published user and password are in force.
+// signsIn reports whether the published user and password are valid.
 func (d *desk) signsIn(details map[string]string) bool {
 	have, ok := d.users[details["username"]]
 	return ok && have != "" && string(have) == details["password"]

@@ -29,7 +29,7 @@ func (r *reconciliation) reach(ctx context.Context) (string, error) {
 	return r.connect(ctx)
 }
 
-// connect signs in to the database that was read.
+// connect signs in to r.database as its master user.
 func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 	name := r.database.Name
 	switch db := r.database; {
@@ -46,7 +46,7 @@ func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 		return "", engine.Blocked(v1alpha1.ReasonMasterPasswordRefused, "the database refuses the master user %s or its password, which somebody may have changed; the annotation %s of the RDSInstance %s gives it a new one", r.target.Username, v1alpha1.AnnotationRotatePassword, name)
 	}
 	if wait, ok := engine.AsWait(err); ok && wait.Reason == v1alpha1.ReasonNoNetworkPath && !r.database.Status.Ready {
-		return "", waiting(r.database) // it restarts, or is stopped
+		return "", waiting(r.database) // it is restarting, or stopped
 	}
 	if err != nil {
 		return "", err
@@ -63,8 +63,8 @@ func waiting(db *v1alpha1.RDSInstance) error {
 	return engine.Wait(v1alpha1.ReasonWaitingForDatabase, watchFallback, "waiting for the RDSInstance %s to be Ready: %s", db.Name, state)
 }
 
-// readDetails reads how to sign in. The address is AWS's: somebody who can write Secrets must not choose where the
-// master password is sent.
+// readDetails sets the target to sign in to. Its address is from the status, as AWS reports it: somebody who can write
+// Secrets must not choose where the master password is sent.
 func (r *reconciliation) readDetails(ctx context.Context) (err error) {
 	db := r.database
 	if external.ObserveOnly(db) {

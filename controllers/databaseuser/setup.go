@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// Options are what the controller of DatabaseUsers needs.
+// Options configure the controller of DatabaseUsers.
 type Options struct {
 	Engine  engine.Options
 	Secrets external.Secrets
@@ -35,7 +35,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	})
 }
 
-// databaseIn reads databases from the cache.
+// databaseIn returns a function that reads an RDSInstance from the cache; nil if there is none.
 func databaseIn(reader client.Reader) func(ctx context.Context, namespace, name string) (*v1alpha1.RDSInstance, error) {
 	return func(ctx context.Context, namespace, name string) (*v1alpha1.RDSInstance, error) {
 		db := &v1alpha1.RDSInstance{}
@@ -46,7 +46,8 @@ func databaseIn(reader client.Reader) func(ctx context.Context, namespace, name 
 	}
 }
 
-// deleteBy deletes the object that was read, but not a newer one of its name, nor one whose expiry was extended.
+// deleteBy returns a function that deletes an object as it was read, not a newer one of the same name, nor one whose
+// expiry was extended.
 func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
 	return func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
 		uid, version := obj.GetUID(), obj.GetResourceVersion()

@@ -39,7 +39,7 @@ func Vacate(c client.Client, now func() time.Time) func(context.Context, client.
 	}
 }
 
-// dropPeople deletes people's own users of a database, and returns the names of those that are still there.
+// dropPeople deletes the DatabaseUsers that the database controls, and returns the names of those that still exist.
 func dropPeople(ctx context.Context, c client.Client, db client.Object) (left []string, err error) {
 	all := &v1alpha1.DatabaseUserList{}
 	if err := c.List(ctx, all, client.InNamespace(db.GetNamespace())); err != nil {

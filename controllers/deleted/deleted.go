@@ -1,5 +1,5 @@
-// Package deleted lists what AWS still has of objects that were deleted: resources that were kept, and snapshots of
-// data. It goes by the ownership tags, and by what is in the namespace now.
+// Package deleted lists what AWS still has of deleted objects: resources that were kept, and snapshots of data. It
+// finds them by ownership tags, and leaves out those of objects that exist.
 package deleted
 
 import (
@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	// atOnce bounds the regions that are read at the same time.
+	// atOnce limits how many regions are read concurrently.
 	atOnce = 4
-	// longest bounds a list.
+	// longest limits the items of a list.
 	longest = 1000
 )
 
-// Kind is one kind of objects.
+// Kind describes the resources of one kind.
 type Kind struct {
-	// Types are what the tagging API calls its resources, such as "rds:db".
+	// Types are the resource types in the tagging API, such as "rds:db".
 	Types []string
-	// Describe says what is there of these, which may be gone: AWS shows tags for a while after. Requests get what is
-	// needed to have it back.
+	// Describe returns those of the found resources that still exist: AWS shows tags for a while after a deletion. The
+	// items have what a request needs to restore them.
 	Describe func(ctx context.Context, s *cloud.Session, found []Found) ([]operatorapi.Deleted, error)
 }
 
-// Lists lists by a table of kinds.
+// Lists lists deleted objects according to a table of kinds.
 type Lists struct {
 	Kinds map[string]Kind
 	// Objects calls each for every object of a kind in a namespace, from the cache.
@@ -47,11 +47,11 @@ type Lists struct {
 	Connector cloud.Connector
 }
 
-// place is where one listing looks.
+// place is what one list call covers.
 type place struct{ provider, region string }
 
-// List returns what AWS has of objects that are no longer in the namespace, of all AWS accounts and regions that it can
-// use. Where AWS did not answer, there is a problem beside what others have.
+// List returns what AWS has of objects that no longer exist in the namespace, from all AWS accounts and regions that it
+// can use. If a call fails, the list has a problem for it, and the items of the others.
 func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.DeletedList, error) {
 	places, err := l.places(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.Deleted
 			return nil
 		})
 	}
-	_ = work.Wait() // each says for itself what is wrong
+	_ = work.Wait() // problems are in out
 	out.Items, err = l.withoutLiving(ctx, namespace, sorted(out.Items))
 	if err != nil {
 		return operatorapi.DeletedList{}, err
@@ -84,7 +84,7 @@ func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.Deleted
 	return out, nil
 }
 
-// places returns every region of every provider; those that the namespace cannot use are found out when they are
+// places returns every region of every provider. Those that the namespace cannot use are skipped later, when they are
 // opened.
 func (l *Lists) places(ctx context.Context) (all []place, err error) {
 	var providers v1alpha1.AWSProviderList
@@ -102,7 +102,7 @@ func (l *Lists) places(ctx context.Context) (all []place, err error) {
 	return all, nil
 }
 
-// in returns what one region has.
+// in returns the items of one region.
 func (l *Lists) in(ctx context.Context, namespace string, p place) ([]operatorapi.Deleted, error) {
 	session, err := l.Connector.OpenFor(ctx, cloud.ProviderUse{Namespace: namespace, Provider: p.provider, Region: p.region})
 	if isClosed(err) {
@@ -134,14 +134,14 @@ func (l *Lists) in(ctx context.Context, namespace string, p place) ([]operatorap
 	return all, errors.Join(failed...)
 }
 
-// isClosed reports whether the namespace cannot use a provider, or a region of it.
+// isClosed reports whether the error means that the namespace cannot use the provider or region.
 func isClosed(err error) bool {
 	w, waits := engine.AsWait(err)
 	return waits && (w.Reason == v1alpha1.ReasonProviderNotFound || w.Reason == v1alpha1.ReasonRegionNotAllowed)
 }
 
-// sorted returns the items by kind and name, the newest snapshot first, each once: two providers may lead to one
-// account.
+// sorted returns the items sorted by kind and name, the newest snapshot first, without duplicates: two providers may
+// use the same account.
 func sorted(all []operatorapi.Deleted) []operatorapi.Deleted {
 	slices.SortFunc(all, func(a, b operatorapi.Deleted) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), newerFirst(a, b), cmp.Compare(a.ARN, b.ARN), cmp.Compare(a.Provider, b.Provider))
@@ -158,8 +158,8 @@ func newerFirst(a, b operatorapi.Deleted) int {
 	}
 }
 
-// withoutLiving leaves out what belongs to an object of the namespace. It is read after AWS was, so that nothing that
-// was made meanwhile seems left.
+// withoutLiving removes items that belong to an existing object of the namespace. It reads the objects after AWS was
+// read, so that an object created in between does not seem deleted.
 func (l *Lists) withoutLiving(ctx context.Context, namespace string, all []operatorapi.Deleted) ([]operatorapi.Deleted, error) {
 	known, taken := sets.Set[string]{}, sets.Set[string]{}
 	for kind := range l.Kinds {
@@ -183,23 +183,23 @@ func (l *Lists) withoutLiving(ctx context.Context, namespace string, all []opera
 	return out, nil
 }
 
-// Found is one resource in AWS that carries ownership tags of the namespace.
+// Found is one AWS resource with ownership tags of the namespace.
 type Found struct {
 	ARN                        string
 	Kind, Namespace, Name, UID string // of the object that had it
 }
 
-// Item returns what is said of it, which AWS calls id.
+// Item returns the list item for it; id is its identifier in AWS.
 func (f Found) Item(id string) operatorapi.Deleted {
 	return operatorapi.Deleted{Kind: f.Kind, Name: f.Name, UID: f.UID, ID: id, ARN: f.ARN, Fields: map[string]string{}}
 }
 
-// LastPart returns what follows the last of a separator in the ARN.
+// LastPart returns the part of the ARN after the last separator.
 func (f Found) LastPart(separator string) string {
 	return f.ARN[strings.LastIndex(f.ARN, separator)+1:]
 }
 
-// There returns those that a listing of the kind's resources shows: of others AWS shows only tags any more.
+// There returns the resources that are in a list of the kind's resources; of the others AWS has only outdated tags.
 func There(found []Found, listed []string) []Found {
 	there := sets.New(listed...)
 	return slices.DeleteFunc(slices.Clone(found), func(f Found) bool { return !there.Has(f.ARN) })

@@ -34,7 +34,7 @@ func TestTheNewestSnapshotIsFirstAndNothingIsTwice(t *testing.T) {
 	}
 }
 
-// A server that is not AWS and has no index of tags is no account that has nothing.
+// A server that is not AWS and has no tagging API is reported, and not shown as an empty account.
 func TestAServerWithoutTagsIsNoEmptyAccount(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)

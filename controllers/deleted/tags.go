@@ -12,11 +12,11 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// errNoTagging says why nothing is found at other servers.
+// errNoTagging is the error for other servers than AWS.
 var errNoTagging = errors.New("its server has no tagging API, by which deleted resources are found")
 
-// read returns what carries ownership tags of the namespace, by kind. The answer comes from AWS's index of tags, which
-// is some minutes late.
+// read returns the resources with ownership tags of the namespace, by kind, from AWS's index of tags, which lags some
+// minutes.
 func (l *Lists) read(ctx context.Context, s *cloud.Session, namespace string) (map[string][]Found, error) {
 	in := &tagging.GetResourcesInput{}
 	for _, k := range l.Kinds {

@@ -27,7 +27,7 @@ type Options struct {
 	Timeout time.Duration // the longest that one pass may take
 	Now     func() time.Time
 	Records *Records // the engine's memory of its passes; nil: none, and no pass is routine
-	// Teams take turns; nil: each namespace is a team.
+	// Teams maps namespaces to teams, which take turns; nil: each namespace is a team.
 	Teams *fair.Teams
 	// Scale multiplies poll intervals; 0: 1, suitable for AWS.
 	Scale float64

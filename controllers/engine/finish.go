@@ -35,7 +35,8 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	result := v.next(schedule, r.Records.unchangedFor(r.Kind, obj, over))
 	over.next = result.RequeueAfter
 	r.Records.add(r.Kind, obj, over)
-	r.sendEvents(obj, &pass.Events) // before the save: actions in AWS are done, and a repeated pass would not report them
+	// Before the save: actions in AWS are done, and a repeated pass would not report them.
+	r.sendEvents(obj, &pass.Events)
 	if err := r.patchStatus(ctx, before, obj); err != nil {
 		again, err := requeueOnConflict(err)
 		return again, ignoreConflict(err)

@@ -125,7 +125,7 @@ func TestWhatDoesNotShowIsCountedOverPasses(t *testing.T) {
 	}{
 		{[]PlannedAction{putA}, Wait("Settling", time.Second, "x"), 1, 0},
 		{[]PlannedAction{putA, putB}, Wait("Settling", time.Second, "x"), 2, 1},
-		{nil, Wait("Throttled", time.Second, "x"), 2, 1}, // it ended before it could tell
+		{nil, Wait("Throttled", time.Second, "x"), 2, 1}, // it ended before the effect was known
 		{[]PlannedAction{putA, putB}, Blocked("NotKept", "x"), 3, 2},
 		{[]PlannedAction{putB}, Wait("Settling", time.Second, "x"), 0, 3}, // the other is visible now
 		{[]PlannedAction{putA}, Wait("Settling", time.Second, "x"), 1, 0},

@@ -39,7 +39,8 @@ func TestRefusalsAreRememberedUntilAnEdit(t *testing.T) {
 	if recalled(time.Minute) != nil {
 		t.Error("after the clock was put back it is not tried")
 	}
-	records.add("S3Bucket", obj, passResult{at: start.Add(150 * time.Second), reason: v1alpha1.ReasonFailed}) // made no plan
+	// This pass made no plan.
+	records.add("S3Bucket", obj, passResult{at: start.Add(150 * time.Second), reason: v1alpha1.ReasonFailed})
 	if !errors.Is(recalled(3*time.Minute), denied) {
 		t.Error("a pass that came to no plan made it forgotten")
 	}

@@ -19,7 +19,8 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		return nil
 	}
 	if !r.Stateful {
-		r.recreating, r.lostARN, status.ARN = true, status.ARN, "" // saved before the creation: the new one is waited for as usual
+		// This is saved before the creation: the new resource is waited for as usual.
+		r.recreating, r.lostARN, status.ARN = true, status.ARN, ""
 		return nil
 	}
 	if !r.isAbsent(r.Adapter, status) {

@@ -63,9 +63,9 @@ type Adapter[T Object, S any] interface {
 	Owner(obj T, seen *S) Owner
 	// Declared lists the spec paths that obj declares, sorted.
 	Declared(obj T) []string
-	// Reserve writes into obj's status where the resource will be: account, region and name; or where seen is, if it is
-	// adopted and only that tells. The engine saves it before it creates or adopts anything, so that the resource can
-	// always be found again. seen may be nil.
+	// Reserve writes into obj's status where the resource will be: account, region and name; or the identifier of seen,
+	// if it is adopted and AWS chose its identifier. The engine saves it before it creates or adopts anything, so that
+	// the resource can always be found again. seen may be nil.
 	Reserve(obj T, seen *S)
 	// Plan compares, without I/O and without the clock. No actions means in sync; a nil state asks for creation. Paths
 	// that are ManagedBy obj and no longer declared go back to their default. An error returned with actions is what

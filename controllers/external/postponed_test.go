@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// pausing is a world in which "Grow" is not taken yet, and "Put" after it is.
+// pausing is a world in which "Grow" is postponed, and "Put" is planned after it.
 type pausing struct {
 	world
 	planned error // what Plan itself postpones

@@ -7,7 +7,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// A service that refuses a value calls it by a word of its own.
+// A service has its own name for a value that it refuses.
 func TestARefusalNamesItsFields(t *testing.T) {
 	action := Action{Name: "SetQueueAttributes", Changes: []Change{{Path: "tags.team"}, {Path: "kmsMasterKeyId"}, {Path: "tags.cost"}}}
 	cause := errors.New("cause")

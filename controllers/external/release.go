@@ -128,7 +128,8 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		}
 		confirmed, err = a.Delete(ctx, obj, seen)
 		if _, waits := engine.AsWait(err); !confirmed && !waits && !isDeleting(a, seen) {
-			setLastSync(status, rec.Now()) // the deletion was or may have been requested: it may be invisible and still exist
+			// The deletion was or may have been requested: the resource may be invisible and still exist.
+			setLastSync(status, rec.Now())
 		}
 		if err != nil {
 			return err

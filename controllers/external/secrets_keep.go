@@ -22,7 +22,8 @@ func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) erro
 		secret := &corev1.Secret{}
 		key := client.ObjectKey{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)}
 		found, err := engine.Find(ctx, s.APIReader, key, secret)
-		if err == nil && found && isKeptFor(secret, obj) { // obj is cancelled too, before it adopted what was kept for it
+		// The deletion of obj is cancelled too, before obj adopted what was kept for it.
+		if err == nil && found && isKeptFor(secret, obj) {
 			err = s.takeUp(ctx, obj, secret)
 		}
 		if err != nil {

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// model is what a queue must hold: what was asked for and not handed out since, what is under way, and how many turns
-// of others each team has seen while it waited with nothing under way.
+// model is the expected state of a queue: the requested keys that were not handed out since, the passes under way, and,
+// for each waiting team with no pass under way, the number of turns each other team has had meanwhile.
 type model struct {
 	q       *Queue
 	wanted  map[reconcile.Request]int // priority
 	running map[reconcile.Request]bool
-	waited  map[string]map[string]int // by team that waits: turns by other team
+	waited  map[string]map[string]int // by waiting team: turns by other team
 }
 
 func (m *model) add(k reconcile.Request, p int) {
@@ -66,7 +66,7 @@ func (m *model) get(t *rapid.T) {
 	m.note(t, k.Namespace, p)
 }
 
-// note counts a turn for all teams that wait with something that was asked for, and have nothing under way.
+// note adds a turn of the served team to every team that has requested keys waiting and no pass under way.
 func (m *model) note(t *rapid.T, served string, p int) {
 	delete(m.waited, served)
 	waiting := map[string]bool{}
@@ -146,7 +146,8 @@ func sortedKeys(of map[reconcile.Request]bool) (all []reconcile.Request) {
 	return all
 }
 
-// Many workers at once, keys that come back while they are under way: none is handed to two, none is lost.
+// With many workers and keys that are added again while they are being processed, no key is handed to two workers and
+// none is lost.
 func TestWorkersShareAQueue(t *testing.T) {
 	const workers, each = 8, 200
 	q := newTestQueue(t, workers)
@@ -183,7 +184,7 @@ func TestWorkersShareAQueue(t *testing.T) {
 					left += 3 - n
 				}
 				if left == 0 && len(passes) == 3*each {
-					ended.Do(func() { close(finished) }) // several may see the last passes begun
+					ended.Do(func() { close(finished) }) // several goroutines may see the last passes start
 				}
 				mu.Unlock()
 				q.Done(k)

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/metric"
 )
 
-// Metrics of teams do not grow with the number of teams: how many wait, and how much work the busiest has queued.
+// Metrics about teams carry no team label, so their number does not grow with the number of teams.
 var (
 	waitingTeams = register(metric.Gauge(metric.Info{
 		Name: "portico_queue_waiting_teams", Source: metric.Operator, Labels: []metric.Label{metric.Controller()},
@@ -28,7 +28,8 @@ func register(g *prometheus.GaugeVec) *prometheus.GaugeVec {
 	return g
 }
 
-// queueMetrics are those that controller-runtime has of its own queues, under the same names.
+// queueMetrics are the metrics that controller-runtime has for its own queues, under the same names, and those about
+// teams.
 type queueMetrics struct {
 	depth               workqueue.GaugeMetric
 	adds, retries       workqueue.CounterMetric
@@ -37,7 +38,7 @@ type queueMetrics struct {
 	teams, backlog      workqueue.SettableGaugeMetric
 }
 
-// provider is controller-runtime's. It has no other way to it than as the default of a queue's options.
+// provider is controller-runtime's metrics provider. It is only reachable as the default of a queue's options.
 var provider = func() (found workqueue.MetricsProvider) {
 	var options *priorityqueue.Opts[string]
 	priorityqueue.New("", func(o *priorityqueue.Opts[string]) { options = o }).ShutDown()
@@ -63,10 +64,10 @@ func (m queueMetrics) got(waited time.Duration) {
 	m.latency.Observe(waited.Seconds())
 }
 
-// tellEvery is how often client-go tells it of its queues.
+// tellEvery is how often the queue's gauges are updated, the interval that client-go uses.
 const tellEvery = 500 * time.Millisecond
 
-// tell tells of passes under way, and of teams that wait, until the queue is shut.
+// tell updates the gauges about running passes and waiting teams until the queue is shut down.
 func (q *Queue) tell() {
 	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()

@@ -10,57 +10,57 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// askedFor is how many turns in a row go to what was asked for while something else waits, such as polls, audits and
-// what is listed at the start: that goes on too, however much one team asks for.
+// askedFor is how many turns in a row go to requested keys while others wait, such as polls, audits and keys of the
+// initial list: these make progress however much one team requests.
 const askedFor = 3
 
-// Extra returns how many workers there are beside those of the setting, for teams of which no pass is under way.
+// Extra returns the number of workers beyond the configured ones, for teams that have no pass under way.
 func Extra(workers int) int { return (workers + 1) / 2 }
 
-// QueueOptions are what a Queue is made of.
+// QueueOptions are the parameters of a Queue.
 type QueueOptions struct {
 	Name string // in metrics
-	// Workers is how many passes are under way at most, but for Extra of them for teams of which there is none.
+	// Workers is the maximum number of passes under way, except for Extra more for teams with none under way.
 	Workers     int
 	TeamOf      func(namespace string) string
 	RateLimiter workqueue.TypedRateLimiter[reconcile.Request]
 	Now         func() time.Time
 }
 
-// Queue is the queue in front of the workers of a kind. It does what controller-runtime's does (each key once, none
-// handed out twice at a time, delays, priorities), and lets teams take turns: the next pass is of the team with the
-// fewest under way, and of those the one that was served least recently. Priorities order the objects of one team;
-// among teams only asked for (0 and more) and not asked for (less) differ. See ADR 40.
+// Queue is the queue in front of the workers of a kind. Like controller-runtime's queue it holds each key once, never
+// hands a key out twice at a time, and has delays and priorities. In addition teams take turns: the next pass is for
+// the team with the fewest passes under way, and among equals the one served least recently. Priorities order the
+// objects of one team; between teams only requested (0 and above) and not requested (below 0) differ. See ADR 40.
 type Queue struct {
 	QueueOptions
 	metrics queueMetrics
 
 	mu       sync.Mutex
 	changed  *sync.Cond
-	items    map[reconcile.Request]*item // that wait, or are to
+	items    map[reconcile.Request]*item // waiting or delayed
 	delayed  delays
-	timer    *time.Timer // of the first that is delayed
+	timer    *time.Timer // fires for the first delayed item
 	asked    Ring[*item]
 	rest     Ring[*item]
-	inARow   int // turns of asked while rest waited
+	inARow   int // consecutive turns of asked while rest had items
 	running  map[reconcile.Request]run
 	busy     map[string]int // passes under way by team
 	shut     bool
 	finished chan struct{} // closed when shut
 }
 
-// item is a key that waits. It is delayed, or in a ring, or its key is running and it comes into a ring after that.
+// item is a waiting key. It is in delayed, or in a ring, or it enters a ring when the running pass of its key ends.
 type item struct {
 	key      reconcile.Request
 	priority int
-	readyAt  time.Time // of one that is delayed
+	readyAt  time.Time // of a delayed item
 	index    int       // in delays; -1 if not delayed
-	since    time.Time // it is ready
+	since    time.Time // when it became ready
 	ring     *Ring[*item]
 	entry    *Entry[*item]
 }
 
-// run is a pass under way. It keeps its team, whatever becomes of its namespace.
+// run is a pass under way. It stays counted for the team it started with, even if its namespace changes teams.
 type run struct {
 	team  string
 	began time.Time
@@ -68,7 +68,7 @@ type run struct {
 
 var _ priorityqueue.PriorityQueue[reconcile.Request] = &Queue{}
 
-// NewQueue returns an empty queue, which runs until ShutDown.
+// NewQueue returns an empty queue. Its goroutine runs until ShutDown.
 func NewQueue(o QueueOptions) *Queue {
 	o.Workers = max(o.Workers, 1)
 	q := &Queue{
@@ -80,8 +80,8 @@ func NewQueue(o QueueOptions) *Queue {
 	return q
 }
 
-// AddWithOpts implements priorityqueue.PriorityQueue. A key that waits already is due at the earlier time, with the
-// higher priority.
+// AddWithOpts implements priorityqueue.PriorityQueue. A key that is already waiting gets the earlier time and the
+// higher priority of the two.
 func (q *Queue) AddWithOpts(o priorityqueue.AddOpts, keys ...reconcile.Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,7 +144,7 @@ func (q *Queue) ringOf(priority int) *Ring[*item] {
 	return &q.rest
 }
 
-// ready makes it wait for a worker.
+// ready marks it as waiting for a worker. It enters a ring now, or after the running pass of its key.
 func (q *Queue) ready(it *item) {
 	it.since = q.Now()
 	q.metrics.added()
@@ -153,14 +153,15 @@ func (q *Queue) ready(it *item) {
 	}
 }
 
-// enter puts it into the ring of its priority, with the team that it has now.
+// enter puts it into the ring of its priority, under its current team.
 func (q *Queue) enter(it *item) {
 	it.ring = q.ringOf(it.priority)
 	it.entry = &Entry[*item]{Value: it, Team: q.TeamOf(it.key.Namespace), Priority: it.priority}
 	it.ring.Add(it.entry)
 }
 
-// GetWithPriority implements priorityqueue.PriorityQueue: it returns what is next once there is a worker for it.
+// GetWithPriority implements priorityqueue.PriorityQueue: it blocks until a worker can start the next key, and returns
+// that key.
 func (q *Queue) GetWithPriority() (key reconcile.Request, priority int, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,7 +182,7 @@ func (q *Queue) GetWithPriority() (key reconcile.Request, priority int, shutdown
 	}
 }
 
-// next takes the entry whose turn it is; nil if there is none that may start.
+// next removes and returns the entry whose turn it is, or nil if none can start.
 func (q *Queue) next() *Entry[*item] {
 	first, second := &q.asked, &q.rest
 	if q.inARow >= askedFor {
@@ -189,7 +190,7 @@ func (q *Queue) next() *Entry[*item] {
 	}
 	for _, ring := range []*Ring[*item]{first, second} {
 		e := ring.Next(func(team string) int { return q.busy[team] })
-		if e == nil || !q.mayStart(e.Team) { // then nobody in this ring may: others have no fewer under way
+		if e == nil || !q.mayStart(e.Team) { // no other team in this ring can start: none has fewer under way
 			continue
 		}
 		if ring == &q.asked && q.rest.Len() > 0 {
@@ -203,7 +204,7 @@ func (q *Queue) next() *Entry[*item] {
 	return nil
 }
 
-// mayStart reports whether there is a worker for one more pass of the team.
+// mayStart reports whether a worker is free for one more pass of the team.
 func (q *Queue) mayStart(team string) bool {
 	if len(q.running) < q.Workers {
 		return true
@@ -230,7 +231,7 @@ func (q *Queue) Done(key reconcile.Request) {
 	q.changed.Broadcast()
 }
 
-// setTimer sets the timer to the first that is delayed.
+// setTimer sets the timer to the first delayed item.
 func (q *Queue) setTimer() {
 	if len(q.delayed) == 0 || q.shut {
 		return
@@ -243,7 +244,7 @@ func (q *Queue) setTimer() {
 	q.timer.Reset(d)
 }
 
-// wake makes those ready whose delay is over.
+// wake moves the items whose delay has ended to ready.
 func (q *Queue) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -254,7 +255,7 @@ func (q *Queue) wake() {
 	q.changed.Broadcast()
 }
 
-// ShutDown implements workqueue.TypedInterface: nothing is handed out any more.
+// ShutDown implements workqueue.TypedInterface: no key is handed out afterwards.
 func (q *Queue) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

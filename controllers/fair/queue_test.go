@@ -27,7 +27,7 @@ func keys(team string, n int) []reconcile.Request {
 	return all
 }
 
-// newTestQueue returns a queue in which a namespace such as a-1 is team a's.
+// newTestQueue returns a queue in which namespaces such as a-1 belong to team a.
 func newTestQueue(t *testing.T, workers int) *Queue {
 	t.Helper()
 	q := NewQueue(QueueOptions{
@@ -44,7 +44,7 @@ func newTestQueue(t *testing.T, workers int) *Queue {
 
 func priority(p int) priorityqueue.AddOpts { return priorityqueue.AddOpts{Priority: &p} }
 
-// pass gets a key and is done with it.
+// pass gets a key and marks it done.
 func pass(t *testing.T, q *Queue) reconcile.Request {
 	t.Helper()
 	got, _, shutdown := q.GetWithPriority()
@@ -55,7 +55,7 @@ func pass(t *testing.T, q *Queue) reconcile.Request {
 	return got
 }
 
-// turnsUntil counts the turns until one is of the namespace.
+// turnsUntil counts the turns up to and including one for the namespace.
 func turnsUntil(t *testing.T, q *Queue, namespace string) int {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -65,7 +65,7 @@ func turnsUntil(t *testing.T, q *Queue, namespace string) int {
 	}
 }
 
-// The bound that teams are promised: one turn of each other team that waits.
+// This is the bound promised to teams: one turn of each other waiting team.
 func TestATeamWaitsForOneTurnOfEachOther(t *testing.T) {
 	q := newTestQueue(t, 10)
 	q.AddWithOpts(priorityqueue.AddOpts{}, keys("a-1", 10_000)...)
@@ -98,13 +98,13 @@ func TestAnAnnotationLoopSlowsItsOwnTeamOnly(t *testing.T) {
 			if n > 1 {
 				t.Fatalf("bucket %d waited for %d turns of the other team", i, n)
 			}
-			q.Add(got)              // annotated again as soon as it was looked at
+			q.Add(got)              // annotated again as soon as it was reconciled
 			q.Add(key("a", n*7%99)) // and others
 		}
 	}
 }
 
-// A team that asks now and then is served next, before one that was served since.
+// A team with occasional requests is served before one that was served more recently.
 func TestWhoWasServedLongerAgoGoesFirst(t *testing.T) {
 	q := newTestQueue(t, 10)
 	q.AddWithOpts(priorityqueue.AddOpts{}, keys("a", 100)...)
@@ -117,7 +117,7 @@ func TestWhoWasServedLongerAgoGoesFirst(t *testing.T) {
 	}
 }
 
-// One that comes back at once gets no more turns than one with a backlog.
+// A team whose key is added again at once gets no more turns than one with a backlog.
 func TestComingBackGivesNoAdvantage(t *testing.T) {
 	q := newTestQueue(t, 10)
 	q.AddWithOpts(priorityqueue.AddOpts{}, keys("a", 1000)...)
@@ -135,12 +135,13 @@ func TestComingBackGivesNoAdvantage(t *testing.T) {
 	}
 }
 
-// Polls of one team, and audits, go on beside what another asks for, and take no more than their part of the turns.
+// Polls and audits of one team proceed while another has a backlog of requests, and take no more than their share of
+// turns.
 func TestPollsGoOnBesideABacklog(t *testing.T) {
 	q := newTestQueue(t, 10)
 	q.AddWithOpts(priorityqueue.AddOpts{}, keys("a", 10_000)...)
 	q.AddWithOpts(priority(-100), keys("c", 10_000)...) // a restart
-	q.AddWithOpts(priority(-200), key("b", 0))          // it is being made, and looked at
+	q.AddWithOpts(priority(-200), key("b", 0))          // it is being created, and polled
 	if n := turnsUntil(t, q, "b"); n > 2*(askedFor+1) {
 		t.Errorf("the poll came at turn %d", n)
 	}
@@ -159,7 +160,7 @@ func TestPrioritiesOrderTheObjectsOfATeam(t *testing.T) {
 	q.AddWithOpts(priority(-100), key("a", 3))
 	q.AddWithOpts(priority(0), key("a", 4))
 	q.AddWithOpts(priority(5), key("a", 5))
-	q.AddWithOpts(priority(0), key("a", 2)) // somebody asks for what waits for its poll
+	q.AddWithOpts(priority(0), key("a", 2)) // a request for a key that waits for its poll
 	var got []string
 	for range 5 {
 		got = append(got, pass(t, q).Name)
@@ -169,7 +170,7 @@ func TestPrioritiesOrderTheObjectsOfATeam(t *testing.T) {
 	}
 }
 
-// A team alone has all the workers of the setting; others have one at once, even if its passes take for ever.
+// A team alone has all configured workers; other teams get one at once, even if its passes never end.
 func TestSlowPassesOfOneTeamLeaveWorkersForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newTestQueue(t, 10)
@@ -193,7 +194,7 @@ func TestSlowPassesOfOneTeamLeaveWorkersForOthers(t *testing.T) {
 		if len(got) != 12 {
 			t.Fatalf("%d passes, want one more for each of two teams", len(got))
 		}
-		for i := range 10 { // the slow ones end, one after the other: their workers go to who has fewer
+		for i := range 10 { // the slow ones end one by one: their workers go to the team with fewer under way
 			q.Done(key("a", i))
 			go func() {
 				if k, _, shutdown := q.GetWithPriority(); !shutdown {
@@ -247,10 +248,10 @@ func TestDelaysAndBackOff(t *testing.T) {
 		q, start := newTestQueue(t, 10), time.Now()
 		q.AddAfter(key("a", 1), time.Hour)
 		q.AddAfter(key("a", 2), time.Minute)
-		q.AddAfter(key("a", 1), 2*time.Hour) // the earlier time holds
+		q.AddAfter(key("a", 1), 2*time.Hour) // the earlier time wins
 		q.AddRateLimited(key("a", 3))
 		q.AddRateLimited(key("a", 4))
-		q.Add(key("a", 4)) // no back-off holds up who asks
+		q.Add(key("a", 4)) // a request does not wait for the back-off
 		for _, want := range []struct {
 			name  string
 			after time.Duration

@@ -32,7 +32,7 @@ func (q *Queue) Forget(key reconcile.Request) { q.RateLimiter.Forget(key) }
 // NumRequeues implements workqueue.TypedRateLimitingInterface.
 func (q *Queue) NumRequeues(key reconcile.Request) int { return q.RateLimiter.NumRequeues(key) }
 
-// Len returns how many wait for a worker.
+// Len returns how many keys wait for a worker, without the delayed ones.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -50,7 +50,7 @@ func (q *Queue) ShuttingDown() bool {
 // themselves.
 func (q *Queue) ShutDownWithDrain() { q.ShutDown() }
 
-// delays implements heap.Interface: the first is ready first.
+// delays implements heap.Interface, ordered by the time at which items become ready.
 type delays []*item
 
 func (d delays) Len() int           { return len(d) }

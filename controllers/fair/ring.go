@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Ring holds what waits, in a line for each team, and takes from the lines in turn. The zero Ring is empty. Not safe
+// Ring holds waiting entries in one line for each team, and serves the teams in turn. The zero Ring is empty. Not safe
 // for concurrent use.
 type Ring[T any] struct {
 	lines  map[string]*line[T]
-	served map[string]uint64 // the turn at which each team was served last
-	turns  uint64            // that were taken, or joined
+	served map[string]uint64 // the turn in which each team was last served
+	turns  uint64            // counts entries added, raised and taken
 	size   int
 }
 
-// mostServed is how many teams are remembered that do not wait.
+// mostServed bounds the teams without waiting entries whose last turn is remembered.
 const mostServed = 10_000
 
-// Entry is one that waits in a Ring.
+// Entry is a waiting entry of a Ring.
 type Entry[T any] struct {
 	Value    T
 	Team     string
@@ -27,15 +27,15 @@ type Entry[T any] struct {
 	index    int
 }
 
-// line is what waits of one team. It goes by when the team was served last, whether or not it has waited ever since:
-// one that has little to ask for, again and again, gets no more turns than one that asks for all at once, and no fewer.
+// line holds the waiting entries of one team. Teams are ordered by their last turn, whether or not they have waited
+// ever since: a team that adds few entries again and again gets as many turns as one that adds all at once.
 type line[T any] struct {
 	entries entries[T]
 	served  uint64
-	since   uint64 // it waits
+	since   uint64 // when it began to wait
 }
 
-// Add puts e at the end of those of its team and priority.
+// Add appends e to the entries of its team and priority.
 func (r *Ring[T]) Add(e *Entry[T]) {
 	if r.lines == nil {
 		r.lines = map[string]*line[T]{}
@@ -51,7 +51,7 @@ func (r *Ring[T]) Add(e *Entry[T]) {
 	r.size++
 }
 
-// Remove takes e, which must be in the ring, out of it. It is nobody's turn.
+// Remove removes e, which must be in the ring, and uses no turn of its team.
 func (r *Ring[T]) Remove(e *Entry[T]) {
 	l := r.lines[e.Team]
 	heap.Remove(&l.entries, e.index)
@@ -61,16 +61,17 @@ func (r *Ring[T]) Remove(e *Entry[T]) {
 	}
 }
 
-// Raise gives e, which must be in the ring, another priority: it is the last of those. Its team keeps its place.
+// Raise changes the priority of e, which must be in the ring, and puts it last among the entries of that priority. Its
+// team keeps its place.
 func (r *Ring[T]) Raise(e *Entry[T], priority int) {
 	r.turns++
 	e.Priority, e.order = priority, r.turns
 	heap.Fix(&r.lines[e.Team].entries, e.index)
 }
 
-// Next returns the first entry of the team whose turn it is, nil of an empty ring: of the teams for which busy is least
-// the one that was served least recently. Without busy all are the same. It looks at every team that waits, of which
-// there are hundreds at most.
+// Next returns the first entry of the team whose turn it is, nil if the ring is empty: among the teams with the lowest
+// busy value, the one served least recently. With a nil busy all teams are equal. It visits every waiting team,
+// hundreds at most.
 func (r *Ring[T]) Next(busy func(team string) int) *Entry[T] {
 	var first *line[T]
 	least := 0
@@ -93,7 +94,7 @@ func (l *line[T]) before(other *line[T]) bool {
 	return l.served < other.served || (l.served == other.served && l.since < other.since)
 }
 
-// Take removes e, and its team is last in the ring.
+// Take removes e and moves its team to the end of the turns.
 func (r *Ring[T]) Take(e *Entry[T]) {
 	r.turns++
 	r.lines[e.Team].served = r.turns
@@ -104,10 +105,11 @@ func (r *Ring[T]) Take(e *Entry[T]) {
 	r.Remove(e)
 }
 
-// Len returns how many wait.
+// Len returns how many entries wait.
 func (r *Ring[T]) Len() int { return r.size }
 
-// Ahead returns how many are served for certain before one that the team adds now, if those that wait do so to the end.
+// Ahead returns how many waiting entries are certain to be served before one that the team adds now, provided that none
+// is removed.
 func (r *Ring[T]) Ahead(team string) int {
 	own := 0
 	if l := r.lines[team]; l != nil {
@@ -122,7 +124,7 @@ func (r *Ring[T]) Ahead(team string) int {
 	return all
 }
 
-// entries implements heap.Interface.
+// entries implements heap.Interface, ordered by priority, then by time of arrival.
 type entries[T any] []*Entry[T]
 
 func (e entries[T]) Len() int { return len(e) }
@@ -153,8 +155,8 @@ func (e *entries[T]) Pop() any {
 	return one
 }
 
-// Await returns when the turn of e has come: its value is closed. If ctx ends before that, it takes e out of the ring,
-// which mu guards.
+// Await waits until the value of e is closed, which means that its turn has come. If ctx ends first, it removes e from
+// the ring, which mu guards, and returns the error of ctx.
 func Await(ctx context.Context, mu *sync.Mutex, ring *Ring[chan struct{}], e *Entry[chan struct{}]) error {
 	select {
 	case <-e.Value:
@@ -164,7 +166,7 @@ func Await(ctx context.Context, mu *sync.Mutex, ring *Ring[chan struct{}], e *En
 	mu.Lock()
 	defer mu.Unlock()
 	select {
-	case <-e.Value: // at the same moment
+	case <-e.Value: // closed at the same moment
 		return nil
 	default:
 	}

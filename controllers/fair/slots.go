@@ -9,31 +9,31 @@ import (
 	"time"
 )
 
-// active is how long a team counts as one that shares the slots after it asked for one: the writes of one pass are not
-// farther apart.
+// active is how long a team shares in the slots after its last request: the writes of one pass are less than this
+// apart.
 const active = time.Second
 
-// Slots bound how many requests are under way at a time, and teams take turns at them: the next is of the team with the
-// fewest under way, and of those the one that was served least recently. A team has all slots only while no other asks;
-// else each has its share of them, and at least one. Half as many more exist for teams of which none is under way. Safe
-// for concurrent use.
+// Slots limit how many requests are under way, and teams take turns at them: the next slot goes to the team with the
+// fewest under way, and among equals to the one served least recently. A team can use all slots only while no other
+// team has requests; otherwise each has an equal share, at least one slot. Half as many extra slots exist for teams
+// with no request under way. Safe for concurrent use.
 type Slots struct {
 	limit int
 	now   func() time.Time
 
 	mu      sync.Mutex
-	ring    Ring[chan struct{}] // closed when it is one's turn
+	ring    Ring[chan struct{}] // closed when its turn comes
 	running int
-	busy    map[string]int       // under way by team
-	asked   map[string]time.Time // when each team asked last, of those that did lately
+	busy    map[string]int       // requests under way, by team
+	asked   map[string]time.Time // the last request of each team that is active
 }
 
-// NewSlots returns so many, none of them taken. The clock now tells which teams asked lately.
+// NewSlots returns Slots for limit requests, at least one. now is the clock that decides which teams are active.
 func NewSlots(limit int, now func() time.Time) *Slots {
 	return &Slots{limit: max(limit, 1), now: now, busy: map[string]int{}, asked: map[string]time.Time{}}
 }
 
-// Take waits for the turn of ctx's team. After it, done must be called once.
+// Take waits for a slot for the team of ctx. The caller must call done exactly once to release it.
 func (s *Slots) Take(ctx context.Context) (done func(), err error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -42,7 +42,7 @@ func (s *Slots) Take(ctx context.Context) (done func(), err error) {
 	done = func() { s.release(team) }
 	e := &Entry[chan struct{}]{Value: make(chan struct{}), Team: team}
 	s.mu.Lock()
-	if team != Platform { // its writes, events among them, are for all teams, and take nobody's share
+	if team != Platform { // the platform's writes, such as events, serve all teams and take no team's share
 		s.asked[team] = s.now()
 	}
 	s.ring.Add(e)
@@ -64,12 +64,12 @@ func (s *Slots) release(team string) {
 	s.serve()
 }
 
-// serve gives the slots that are free to those whose turn it is.
+// serve hands the free slots to the teams whose turn it is.
 func (s *Slots) serve() {
 	share := s.share()
 	for {
 		e := s.ring.Next(func(team string) int { return s.busy[team] })
-		if e == nil || !s.mayStart(e.Team, share) { // then nobody may: others have no fewer under way
+		if e == nil || !s.mayStart(e.Team, share) { // no other team can start: none has fewer under way
 			return
 		}
 		s.ring.Take(e)
@@ -79,7 +79,7 @@ func (s *Slots) serve() {
 	}
 }
 
-// share returns how many slots each team may have.
+// share returns how many slots each team can have.
 func (s *Slots) share() int {
 	since := s.now().Add(-active)
 	maps.DeleteFunc(s.asked, func(team string, last time.Time) bool { return s.busy[team] == 0 && last.Before(since) })
@@ -93,8 +93,8 @@ func (s *Slots) mayStart(team string, share int) bool {
 	return s.busy[team] == 0 && s.running < s.limit+Extra(s.limit)
 }
 
-// Transport has next make the writes to the API server within the slots. Reads, and the lease by which an operator
-// leads, wait for nobody.
+// Transport returns a RoundTripper that makes writes to the API server wait for a slot. Reads, and writes of the leader
+// election lease, do not wait.
 func (s *Slots) Transport(next http.RoundTripper) http.RoundTripper {
 	return slotted{s, next}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// held takes slots for a team, one by one, and notes who got one.
+// held takes slots for teams, and records which team got each.
 type held struct {
 	mu    sync.Mutex
 	teams []string
@@ -30,10 +30,10 @@ func (h *held) take(ctx context.Context, s *Slots, team string, n int) {
 			h.teams, h.done = append(h.teams, team), append(h.done, done)
 		}()
 	}
-	synctest.Wait() // they have one, or wait
+	synctest.Wait() // each has a slot, or waits
 }
 
-// giveBack gives back the slot that was held longest.
+// giveBack releases the slot that was held longest.
 func (h *held) giveBack() {
 	h.mu.Lock()
 	done := h.done[0]
@@ -65,7 +65,7 @@ func TestTeamsTakeSlotsInTurn(t *testing.T) {
 	})
 }
 
-// A team that writes now and then would find all slots of the API server's processors at work for another one.
+// A team that writes occasionally would otherwise find all processor time of the API server taken by another team.
 func TestATeamHasAllSlotsOnlyWhileNoOtherAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := NewSlots(3, time.Now), &held{}
@@ -119,7 +119,7 @@ func TestWhoGivesUpTakesNoSlot(t *testing.T) {
 	})
 }
 
-// Reads and the lease wait for nobody.
+// Reads and the lease do not wait.
 func TestOnlyWritesTakeSlots(t *testing.T) {
 	answered := 0
 	api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered++ }))

@@ -1,6 +1,6 @@
-// Package fair shares what all teams use, the workers of a kind and the rate of calls to AWS, in turns: a team that
-// asks for little waits for one turn of each other team that waits, however much those ask for, and what nobody else
-// wants a single team may use up.
+// Package fair shares common resources among teams in turns: the workers of a kind, and the rate of calls to AWS. A
+// team with few requests waits for at most one turn of each other waiting team, however many requests those have, and a
+// single team can use all capacity that no other team needs.
 package fair
 
 import (
@@ -16,26 +16,27 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Platform is the share of what belongs to no team: cluster-scoped objects, sweeps.
+// Platform is the team of work that belongs to no team: cluster-scoped objects, sweeps.
 const Platform = ""
 
-// Several is the share of work that is done once for several teams. No team has this name: a label has no slash.
+// Several is the team of work that is done once for several teams. No real team has this name: a label value has no
+// slash.
 const Several = "/several"
 
 type teamKey struct{}
 
-// WithTeam returns a context whose work counts as the team's.
+// WithTeam returns a context whose work is counted for the team.
 func WithTeam(ctx context.Context, team string) context.Context {
 	return context.WithValue(ctx, teamKey{}, team)
 }
 
-// TeamOf returns what WithTeam said; without it, Platform.
+// TeamOf returns the team set by WithTeam, or Platform without one.
 func TeamOf(ctx context.Context) string {
 	team, _ := ctx.Value(teamKey{}).(string)
 	return team
 }
 
-// Joint returns whose work it is that is done for both: a team's if both are the same, else Several.
+// Joint returns the team of work that is done for both teams: the team if they are the same, else Several.
 func Joint(one, other string) string {
 	if one == other {
 		return one
@@ -43,14 +44,14 @@ func Joint(one, other string) string {
 	return Several
 }
 
-// Teams knows which team each namespace belongs to, by an informer. It never waits: a namespace that it does not know
-// yet is a team of its own. Safe for concurrent use; a nil Teams knows none.
+// Teams maps namespaces to teams, by an informer. It never waits: a namespace that the informer has not delivered
+// counts as a team of its own. Safe for concurrent use; a nil Teams maps every namespace to itself.
 type Teams struct {
 	mu          sync.RWMutex
 	byNamespace map[string]string
 }
 
-// WatchTeams returns Teams that follow the namespaces in the cache, which need not run yet.
+// WatchTeams returns Teams that follow the namespaces in the cache. The cache need not be started yet.
 func WatchTeams(ctx context.Context, informers cache.Informers) (*Teams, error) {
 	namespaces := &metav1.PartialObjectMetadata{}
 	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
@@ -70,7 +71,7 @@ func WatchTeams(ctx context.Context, informers cache.Informers) (*Teams, error) 
 	return t, nil
 }
 
-// Of returns the team of a namespace; of none, Platform.
+// Of returns the team of a namespace; Platform for an empty namespace.
 func (t *Teams) Of(namespace string) string {
 	if t == nil || namespace == "" {
 		return namespace
@@ -83,7 +84,7 @@ func (t *Teams) Of(namespace string) string {
 	return namespace
 }
 
-// seen keeps what differs from the rule for those that are not known.
+// seen records the namespace's team if it differs from the namespace's own name, the default.
 func (t *Teams) seen(obj any) {
 	namespace, ok := obj.(metav1.Object)
 	if !ok {

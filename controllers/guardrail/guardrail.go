@@ -1,4 +1,4 @@
-// Package guardrail finds the Team of a namespace, and refuses what breaks guardrails.
+// Package guardrail finds the Team of a namespace, and rejects what violates guardrails.
 package guardrail
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// TeamOf returns the Team that the namespace belongs to: its label names it, and its annotation has the Team's UID.
-// nil: none.
+// TeamOf returns the Team that the namespace belongs to, nil if none: its label has the Team's name, and its annotation
+// the Team's UID.
 func TeamOf(ctx context.Context, reader client.Reader, ns metav1.Object) (*v1alpha1.Team, error) {
 	name, uid := ns.GetLabels()[v1alpha1.LabelTeam], ns.GetAnnotations()[v1alpha1.AnnotationTeamUID]
 	if name == "" || uid == "" {
@@ -27,7 +27,7 @@ func TeamOf(ctx context.Context, reader client.Reader, ns metav1.Object) (*v1alp
 	return team, nil
 }
 
-// Refuse returns what the refusals say, nil without any.
+// Refuse returns an error with all refusals, nil if there are none.
 func Refuse(refused []guardrails.Refusal) error {
 	if len(refused) == 0 {
 		return nil
@@ -39,7 +39,7 @@ func Refuse(refused []guardrails.Refusal) error {
 	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s. Nothing that breaks the rule is created, and what exists already stays", strings.Join(all, ". "))
 }
 
-// Fields returns the paths below spec that the refusals are about.
+// Fields returns the paths below spec that the refusals concern.
 func Fields(refused []guardrails.Refusal) []string {
 	var all []string
 	for _, r := range refused {

@@ -29,7 +29,8 @@ type CertificateLimiter struct {
 // Allow counts one certificate, or returns a WaitError that says when the next can be requested. It is called before
 // the attempt is saved: a crash in between costs the namespace one certificate, and AWS none.
 func (l CertificateLimiter) Allow(ctx context.Context, namespace string, now time.Time) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return l.allow(ctx, namespace, now) }) // what is in use is counted there too
+	// Conflicts occur, because the same status lists what is in use.
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return l.allow(ctx, namespace, now) })
 }
 
 func (l CertificateLimiter) allow(ctx context.Context, namespace string, now time.Time) error {

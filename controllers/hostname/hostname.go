@@ -83,7 +83,8 @@ func (rec Reconciler) Reconcile(ctx context.Context, req *v1alpha1.GatewayHostna
 // Finalize implements engine.KindReconciler: the DNS records are deleted first, and the claim last.
 func (rec Reconciler) Finalize(ctx context.Context, req *v1alpha1.GatewayHostnameRequest, pass *engine.Pass) error {
 	r := &reconciliation{Reconciler: rec, req: req, pass: pass}
-	if r.certificateStatus() != nil { // else nothing is in AWS: the certificate comes first, and its attempt is saved before the request
+	// Otherwise nothing is in AWS: the certificate comes first, and its attempt is saved before the request.
+	if r.certificateStatus() != nil {
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
@@ -103,7 +104,8 @@ func (r *reconciliation) steps() steps.List {
 	all := steps.List{
 		{Name: v1alpha1.StepClaimed, Do: r.ensureClaim, Undo: r.releaseClaim},
 		{Name: v1alpha1.StepCertificateRequested, Do: r.requestCertificate, Undo: r.deleteCertificate},
-		{Name: v1alpha1.StepDNSValidated, Do: r.ensureValidationRecord}, // the record stays: other certificates of the domain need it
+		// The record stays: other certificates of the domain need it.
+		{Name: v1alpha1.StepDNSValidated, Do: r.ensureValidationRecord},
 		{Name: v1alpha1.StepCertificateIssued, Do: r.checkIssued},
 		{Name: v1alpha1.StepListenerAttached, Do: r.requestListener, Undo: r.releaseListener},
 		{Name: v1alpha1.StepDNSAliasReady, Do: r.ensureAlias, Undo: r.deleteAlias},

@@ -1,6 +1,6 @@
-// Package keep calls deletions off. Kubernetes cannot: so the request is recorded, the object goes, and another one is
-// made from the record in its place, which takes back what its forerunner had. The record is a ConfigMap of the
-// operator's own namespace, where it survives the operator.
+// Package keep cancels deletions, which Kubernetes cannot do. The request is recorded, the object is deleted, and a new
+// object is created from the record, which adopts the resources of the old one. The record is a ConfigMap in the
+// operator's own namespace, where it survives a restart of the operator.
 package keep
 
 import (
@@ -25,37 +25,36 @@ import (
 )
 
 const (
-	// Label is on every record.
+	// Label is the label of every record.
 	Label = "portico.dev/kept"
-	// Prefix begins the name of every record; the UID of the object follows.
+	// Prefix is the prefix of every record's name; the UID of the object follows.
 	Prefix = "portico-kept-"
 
-	requestKey = "request" // of what is to be made again, as JSON
+	requestKey = "request" // the object to create, as JSON
 	poll       = time.Second
 )
 
-// dropped are annotations that ask for something once, or are about the deletion: what is made again has none of them.
+// dropped are annotations that request something once, or concern the deletion: the new object has none of them.
 var dropped = []string{
 	v1alpha1.AnnotationKeep, v1alpha1.AnnotationConfirmDeletion, v1alpha1.AnnotationAcknowledgeRecreate, v1alpha1.AnnotationRotatePassword,
 	v1alpha1.AnnotationReconcileRequestedAt,
 }
 
-// Keeper makes records, and objects from them.
+// Keeper records requests and creates objects from the records.
 type Keeper struct {
 	Client    client.Client
-	APIReader client.Reader // past every cache
+	APIReader client.Reader // uncached
 	Namespace string        // the operator's own
 }
 
-// Record notes the request of obj, so that it is made again when obj is gone. An error says that nothing is recorded:
-// the API server would not take the request again, for example because a policy has changed since.
+// Record saves the request of obj, so that obj is created again when it is gone. On an error nothing is saved: the API
+// server would not accept the request again, for example because a policy changed.
 func (k Keeper) Record(ctx context.Context, kind string, obj client.Object) error {
 	again, err := requestOf(kind, obj)
 	if err != nil {
 		return err
 	}
-	// The name is taken, which the API server looks at last: that it says nothing else shows that it would take the
-	// rest.
+	// The name is taken, which the API server checks last: if it reports nothing else, it would accept the rest.
 	err = k.Client.Create(ctx, again.DeepCopy(), client.DryRunAll)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -75,14 +74,14 @@ func (k Keeper) Record(ctx context.Context, kind string, obj client.Object) erro
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	// A pass before this one was cut off. The request may have been edited since.
+	// An earlier pass was interrupted. The request may have been edited since.
 	if err := k.Client.Delete(ctx, record.DeepCopy()); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("replace the record: %w", err)
 	}
 	return k.Client.Create(ctx, record)
 }
 
-// requestOf returns what is to be made again: what users write, and who asked for it.
+// requestOf returns the object to create: what users write, and the annotation with the requester.
 func requestOf(kind string, obj client.Object) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -103,7 +102,7 @@ func requestOf(kind string, obj client.Object) (*unstructured.Unstructured, erro
 	return again, nil
 }
 
-// Reconcile brings one record to its end.
+// Reconcile processes one record: it creates the object once the old one is gone, and then deletes the record.
 func (k Keeper) Reconcile(ctx context.Context, record *corev1.ConfigMap) (ctrl.Result, error) {
 	again := &unstructured.Unstructured{}
 	if err := json.Unmarshal([]byte(record.Data[requestKey]), again); err != nil {
@@ -117,10 +116,10 @@ func (k Keeper) Reconcile(ctx context.Context, record *corev1.ConfigMap) (ctrl.R
 		return k.makeAgain(ctx, record, again)
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("look for %s %s/%s: %w", again.GetKind(), again.GetNamespace(), again.GetName(), err)
-	case Prefix+string(live.GetUID()) == record.Name: // it is about to go
+	case Prefix+string(live.GetUID()) == record.Name: // it is about to be deleted
 		return ctrl.Result{RequeueAfter: poll}, nil
 	}
-	return ctrl.Result{}, k.forget(ctx, record) // the new one is there, or somebody made one in the meantime
+	return ctrl.Result{}, k.forget(ctx, record) // it exists, created from the record or by somebody else
 }
 
 func (k Keeper) makeAgain(ctx context.Context, record *corev1.ConfigMap, again *unstructured.Unstructured) (ctrl.Result, error) {

@@ -21,7 +21,7 @@ import (
 
 var buckets = schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
 
-// leaving returns the API server's answer in a namespace that is being deleted.
+// leaving returns the API server's error for a namespace that is being deleted.
 func leaving() error {
 	err := apierrors.NewForbidden(buckets, "docs", errors.New("the namespace is being terminated"))
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// page is how many items one answer of EC2 has.
+// page is the page size of requests to EC2.
 const page = 200
 
 // Subnets lists the subnets of the account, by ID.
@@ -50,12 +50,12 @@ func SecurityGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQu
 	return items, nil
 }
 
-// TagsOfEC2 returns tags as a map, which is never nil: an answer of EC2 has all of them.
+// TagsOfEC2 returns tags as a map that is never nil: EC2 always returns all tags.
 func TagsOfEC2(tags []ec2types.Tag) map[string]string {
 	return cloud.TagMap(tags, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value })
 }
 
-// Words joins what is known of an item to its label.
+// Words joins the known facts about an item to a label.
 func Words(parts ...string) string {
 	known := parts[:0:0]
 	for _, p := range parts {

@@ -15,11 +15,11 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// An account that never comes to the end of its list is read so far and no further.
+// A list of an account that never ends is read up to a limit.
 func TestAListOfAnAccountEnds(t *testing.T) {
 	var answers atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = r.ParseForm() // an empty action is answered with what no list has
+		_ = r.ParseForm() // an empty action gets an unknown answer
 		name := strings.TrimPrefix(r.Form.Get("Action"), "Describe")
 		set, id := map[string]string{"Subnets": "subnetSet", "SecurityGroups": "securityGroupInfo"}[name], map[string]string{"Subnets": "subnetId", "SecurityGroups": "groupId"}[name]
 		items := strings.Repeat(fmt.Sprintf("<item><%s>x</%[1]s></item>", id), page)

@@ -1,5 +1,5 @@
-// Package offers lists what an AWS account has for the fields of a request: instance types, versions, subnets. A form
-// suggests them, and nothing else goes by them: what is requested is checked as if it had been typed.
+// Package offers lists the values that an AWS account has for fields of a request: instance types, versions, subnets.
+// Forms suggest them; nothing else depends on them, and a request is validated as if its values had been typed.
 package offers
 
 import (
@@ -18,59 +18,59 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// ErrUnknown is what List returns for a field of which nothing can be listed.
+// ErrUnknown is returned by List for a field without a list.
 var ErrUnknown = errors.New("nothing can be listed for this field")
 
 const (
-	// lives is how long a list is good: what admins add to an account shows after that time.
+	// lives is how long a list is cached: additions to an account appear after that time at the latest.
 	lives = 5 * time.Minute
-	// most bounds the lists that are kept.
+	// most limits the number of cached lists.
 	most = 128
-	// Longest bounds the items of one list, and of what is read for it.
+	// Longest limits the items of one list, and those read for it.
 	Longest = 3000
 )
 
 // Item is one value that an account has.
 type Item struct {
 	operatorapi.Offer
-	// Tags decide which namespaces can use it; nil: the answer came without.
+	// Tags decide which namespaces can use it; nil: unknown.
 	Tags map[string]string
 }
 
-// List reads what the account of a session has. q.With has the fields of Field.By, as far as they are filled in.
+// List reads the values from the account of a session. q.With has the non-empty fields of Field.By.
 type List func(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]Item, error)
 
-// Field is a field of a request for which an account has values.
+// Field is a field for which an account has values.
 type Field struct {
 	List List
-	// By are the other fields that decide what there is. The AWS account and the region always do.
+	// By are the other fields on which the values depend, in addition to the AWS account and the region.
 	By []string
-	// Reference is the kind of resource that the field names, as package reference calls it: namespaces can use only
-	// what is theirs or everybody's. Empty: everybody can use all.
+	// Reference is the kind of resource that the field refers to, as package reference calls it: a namespace can use
+	// only its own and those open to everybody. Empty: everybody can use all.
 	Reference string
-	// Many says that the field has a list of values.
+	// Many is true if the field holds a list of values.
 	Many bool
-	// Whole says that the list has all that there is: what it lacks cannot be used.
+	// Whole is true if the list is complete: no other value can be used.
 	Whole bool
 }
 
-// Fields are those of one kind, by their names in spec.
+// Fields are the fields of one kind, by their names in spec.
 type Fields map[string]Field
 
-// Lists lists by a table of kinds.
+// Lists returns lists of values according to a table of kinds.
 type Lists struct {
 	kinds     map[string]Fields
 	connector cloud.Connector
 	recent    *expiring.Cache[key, []operatorapi.Offer]
 }
 
-// New returns the Lists of the kinds.
+// New returns Lists for the kinds.
 func New(kinds map[string]Fields, c cloud.Connector, now func() time.Time) *Lists {
 	return &Lists{kinds: kinds, connector: c, recent: expiring.New[key, []operatorapi.Offer](lives, most, now)}
 }
 
-// key is what a list depends on. The namespace's UID tells it from a namesake, and the generations change with the
-// rules that decide what is left of it.
+// key identifies a cached list. The namespace's UID distinguishes namespaces of the same name, and the generations
+// change with the rules that filter the list.
 type key struct {
 	question, namespaceUID string
 	account                string
@@ -93,8 +93,8 @@ func keyOf(q operatorapi.OfferQuery, s *cloud.Session) key {
 	return k
 }
 
-// List returns what the namespace can enter in the field, for a provider and region that it can use. Errors are for
-// users.
+// List returns the values that the namespace can enter in the field, for a provider and region that it can use. Errors
+// are shown to users.
 func (l *Lists) List(ctx context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
 	field, ok := l.kinds[q.Kind][q.Field]
 	if !ok {

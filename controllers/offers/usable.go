@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// usable returns the items that the namespace can enter in the field: those that no guardrail refuses, and of resources
-// in the account those that are the namespace's or everybody's.
+// usable returns the items that the namespace can enter in the field: those that no guardrail rejects and, for
+// resources in the account, those of the namespace or open to everybody.
 func usable(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery, field Field, items []Item) ([]operatorapi.Offer, error) {
 	limits := s.Limits()
 	items = slices.DeleteFunc(items, func(i Item) bool { return i.Value == "" || refused(q, field, i.Value, limits) })
@@ -33,7 +33,7 @@ func usable(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery, fie
 	return out, nil
 }
 
-// refused reports whether a guardrail refuses the value in the field, beside what else is filled in.
+// refused reports whether a guardrail rejects the value in combination with the other fields of the query.
 func refused(q operatorapi.OfferQuery, field Field, value string, limits []guardrails.Limits) bool {
 	spec := map[string]any{}
 	for name, text := range q.With {

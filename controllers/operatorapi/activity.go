@@ -15,19 +15,19 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// metricSink is where a metric goes, by the label that says whose it is.
+// metricSink adds a metric to the activity of the controller or service that its label names.
 type metricSink struct {
 	of  string
 	add func(w *activity, whose string, m *dto.Metric)
 }
 
-// activity gathers what the metrics say, by name.
+// activity collects the values of metrics, by controller and by service.
 type activity struct {
 	controllers map[string]*operatorapi.Controller
 	services    map[string]*operatorapi.Service
 }
 
-// metricSinks are the metrics of controller-runtime, and of package cloud, that are told.
+// metricSinks are the metrics of controller-runtime and of package cloud that are reported.
 var metricSinks = map[string]metricSink{
 	"controller_runtime_reconcile_total":           countOf(func(c *operatorapi.Controller) *int64 { return &c.Passes }),
 	"controller_runtime_reconcile_errors_total":    countOf(func(c *operatorapi.Controller) *int64 { return &c.Failures }),
@@ -50,7 +50,7 @@ var metricSinks = map[string]metricSink{
 	}},
 }
 
-// countOf adds a metric of controllers to a number of theirs.
+// countOf returns a sink that adds a controller's metric to a field.
 func countOf(field func(*operatorapi.Controller) *int64) metricSink {
 	return metricSink{"controller", func(a *activity, of string, m *dto.Metric) { *field(a.controller(of)) += number(m) }}
 }
@@ -69,7 +69,7 @@ func (a *activity) service(name string) *operatorapi.Service {
 	return a.services[name]
 }
 
-// gatherActivity reads the metrics. Families that could be gathered count even if others could not.
+// gatherActivity reads the metrics. If some families cannot be gathered, it uses the others.
 func gatherActivity(from prometheus.Gatherer, since time.Time) (operatorapi.Activity, error) {
 	w := &activity{controllers: map[string]*operatorapi.Controller{}, services: map[string]*operatorapi.Service{}}
 	families, err := from.Gather()

@@ -62,7 +62,7 @@ func TestWorkIsToldByTheMetrics(t *testing.T) {
 	}
 }
 
-// broken gathers what it can, and says that there was more.
+// broken gathers what it can, and returns an error about the rest.
 type broken struct{ prometheus.Gatherer }
 
 func (b broken) Gather() ([]*dto.MetricFamily, error) {

@@ -12,15 +12,15 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// announcer writes on the leader's Lease where the leader answers.
+// announcer records the server's address on the leader's Lease.
 type announcer struct {
 	leases coordinationclient.LeaseInterface
 }
 
-// announce makes the Lease say so, and writes only if it does not. It sends the annotations alone and no version, so it
-// never fails because the Lease was renewed meanwhile. A renewal that was on its way is refused once, for its version
-// is old, and is sent again by client-go with the Lease as it is then, annotations included: an election loses nothing
-// but a round trip. The Lease of another leader must not be annotated: only the leader calls.
+// announce writes the address to the Lease's annotations if they differ. The patch has no resource version, so it never
+// conflicts with a renewal of the Lease. A renewal sent at the same time conflicts once, because its version is old;
+// client-go repeats it with the current Lease, annotations included, so the leader loses only a round trip. Only the
+// leader may call announce: the Lease of another leader must not be annotated.
 func (a announcer) announce(ctx context.Context, url, ca string) (changed bool, err error) {
 	lease, err := a.leases.Get(ctx, operatorapi.Lease, metav1.GetOptions{})
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// lifetime is that of a certificate; renewal is how long before its end it is replaced. Both are long against the
-	// life of a process and short against that of a key in use.
+	// lifetime is the lifetime of a certificate; renewal is how long before its expiry it is replaced. Both are long
+	// compared with the life of a process, and short for a key in use.
 	lifetime = 365 * 24 * time.Hour
 	renewal  = 60 * 24 * time.Hour
-	// skew allows for clocks that are behind.
+	// skew allows for clocks that are slow.
 	skew = time.Hour
 )
 
-// certificate is a key that exists in memory only, certified by itself.
+// certificate is a self-signed certificate whose key exists in memory only.
 type certificate struct {
 	tls     *tls.Certificate
 	pem     string
@@ -57,5 +57,5 @@ func newCertificate(now time.Time) (*certificate, error) {
 	}, nil
 }
 
-// needsRenewal reports whether it is time for another one.
+// needsRenewal reports whether the certificate must be replaced.
 func (c *certificate) needsRenewal(now time.Time) bool { return now.After(c.expires.Add(-renewal)) }

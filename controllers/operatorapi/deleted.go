@@ -9,13 +9,13 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// Deleted lists what AWS still has of the deleted objects of a namespace; it is deleted.Lists.
+// Deleted lists what AWS still has of a namespace's deleted objects; deleted.Lists implements it.
 type Deleted interface {
 	List(ctx context.Context, namespace string) (operatorapi.DeletedList, error)
 }
 
 const (
-	// deletedTimeout bounds one list, of all AWS accounts and regions of a namespace.
+	// deletedTimeout limits one list, over all AWS accounts and regions of a namespace.
 	deletedTimeout = 30 * time.Second
 	deletedKept    = 256
 )

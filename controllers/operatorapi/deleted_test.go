@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// remains is what AWS has, which it says in its own time.
+// remains is a fake Deleted whose answers can be delayed.
 type remains struct {
 	list  operatorapi.DeletedList
 	takes time.Duration
@@ -46,7 +46,7 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := handlers{deleted: c.account, deletedLooks: newDeletedLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
-				for range 2 { // the second is answered from what is known, or waits with the first
+				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.DeletedList
 					status := get(t, h, operatorapi.NamespaceDeletedPath("payments"), &got)
 					if status != 200 || got.Pending != c.want.Pending || len(got.Items) != len(c.want.Items) || strings.Join(got.Problems, "") != strings.Join(c.want.Problems, "") {
@@ -65,7 +65,7 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 	}
 }
 
-// Nobody waits for ever behind lists that take their time.
+// Nobody waits for ever behind slow lists.
 func TestListsWaitForTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := handlers{deleted: &remains{takes: time.Hour}, listSlots: fair.NewSlots(1, time.Now)}

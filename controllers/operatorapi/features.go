@@ -10,13 +10,13 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// Features remembers which parts of the operator are off, and why. Safe for concurrent use; the zero value is ready.
+// Features records which parts of the operator are off, and why. Safe for concurrent use; the zero value is ready.
 type Features struct {
 	mu  sync.RWMutex
 	all map[string]operatorapi.Feature
 }
 
-// Set notes why a feature is off; empty, it is on.
+// Set records why a feature is off; empty: it is on.
 func (f *Features) Set(name, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -26,14 +26,14 @@ func (f *Features) Set(name, why string) {
 	f.all[name] = operatorapi.Feature{Name: name, On: why == "", Why: why}
 }
 
-// ReasonOff a feature is off; empty, it is on or nobody has noted anything of it.
+// ReasonOff returns why a feature is off; empty if it is on or was never set.
 func (f *Features) ReasonOff(name string) string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.all[name].Why
 }
 
-// list returns the features sorted; none for a nil Features.
+// list returns the features, sorted; none for a nil Features.
 func (f *Features) list() operatorapi.Features {
 	out := operatorapi.Features{Items: []operatorapi.Feature{}}
 	if f == nil {

@@ -21,12 +21,12 @@ import (
 
 const portal = "system:serviceaccount:portico-system:portico-portal"
 
-// kubernetes answers reviews: tokens by what they are, access for the portal alone.
+// kubernetes answers token reviews by the token's text, and access reviews for the portal only.
 type kubernetes struct {
 	*fake.Clientset
-	tokens, access int // questions
+	tokens, access int // the number of reviews
 	down           bool
-	denied         bool // the portal too
+	denied         bool // the portal is denied, too
 	now            time.Time
 }
 
@@ -80,7 +80,7 @@ func (k *kubernetes) guard() *guard.Guard {
 	return guard.New(k.AuthenticationV1().TokenReviews(), k.AuthorizationV1().SubjectAccessReviews(), operatorapi.Audience, func() time.Time { return k.now })
 }
 
-// call asks with an Authorization header.
+// call sends a request with an Authorization header.
 func call(h http.Handler, path, authorization string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 	if authorization != "" {
@@ -96,7 +96,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		authorization string
 		change        func(*kubernetes)
 		status        int
-		asked         int // reviews of tokens
+		asked         int // token reviews
 	}{
 		"the portal":                    {"Bearer portal", nil, 200, 1},
 		"the scheme in lower case":      {"bearer portal", nil, 200, 1},
@@ -129,7 +129,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// saysNothing checks that a refusal gives nothing away.
+// saysNothing checks that a refusal discloses nothing.
 func saysNothing(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Body.String() != http.StatusText(w.Code)+"\n" || w.Header().Get("Cache-Control") != "no-store" {
@@ -161,10 +161,10 @@ func TestAnswersAreKeptForAWhile(t *testing.T) {
 	ask("/inspect/a", "portal", 403, 4, 5)
 	k.down, k.now = true, k.now.Add(10*time.Second)
 	ask("/inspect/a", "portal", 503, 5, 5)
-	ask("/inspect/a", "portal", 503, 6, 5) // that nobody could be asked is not kept
+	ask("/inspect/a", "portal", 503, 6, 5) // a failed review is not cached
 }
 
-// TestWritesAreAskedForByTheirMethod: a right to get a path is none to change what is there.
+// TestWritesAreAskedForByTheirMethod checks that a right to get a path does not permit changes.
 func TestWritesAreAskedForByTheirMethod(t *testing.T) {
 	k := newKubernetes()
 	h := k.guard().Over(http.NotFoundHandler())
@@ -179,7 +179,7 @@ func TestWritesAreAskedForByTheirMethod(t *testing.T) {
 	}
 }
 
-// TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem: and that is said.
+// TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem checks that the response says so, too.
 func TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem(t *testing.T) {
 	h := handlers{live: newLiveCache(nil, time.Now)}.routes()
 	for _, path := range []string{operatorapi.NamespaceSecretsPath("payments"), operatorapi.PasswordPath("RDSInstance", "payments", "db")} {

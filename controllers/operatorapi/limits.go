@@ -2,7 +2,7 @@ package operatorapi
 
 import "net/http"
 
-// limitRequests answers at most n requests at a time; others are asked to come back.
+// limitRequests serves at most n requests at a time, and asks other clients to retry later.
 func limitRequests(n int, h http.Handler) http.Handler {
 	room := make(chan struct{}, n)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

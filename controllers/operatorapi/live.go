@@ -10,35 +10,35 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// ReadLive reads what moves by itself and is therefore not in the status of an object: from AWS, at that moment. nil
-// without an error means that the kind has nothing of that sort, or that the object is not there yet. The error is for
+// ReadLive reads, from AWS, values that change by themselves and are therefore not in the status of an object. It
+// returns nil without an error if the kind has no such values or the object has no resource yet. Errors are shown to
 // users.
 type ReadLive func(ctx context.Context, kind string, of types.NamespacedName) (map[string]string, error)
 
 const (
-	// liveTimeout bounds one look at AWS.
+	// liveTimeout limits one read from AWS.
 	liveTimeout = 5 * time.Second
-	// liveFor is how long a look is shared, and liveKept how many are kept.
+	// liveFor is how long a result is cached, liveKept how many results are.
 	liveFor  = 10 * time.Second
 	liveKept = 4096
-	// longestError keeps a failure to the length of a sentence or two.
+	// longestError limits an error to a sentence or two.
 	longestError = 500
 )
 
-// liveNotYet is the error of a look that takes its time.
+// liveNotYet is the error while a read takes longer.
 const liveNotYet = "AWS has not answered yet; look again in a moment"
 
 type liveKey struct {
 	kind string
 	types.NamespacedName
-	uid string // a namesake made later is another resource
+	uid string // an object of the same name created later has another resource
 }
 
 func (k liveKey) String() string { return k.kind + "\x00" + k.NamespacedName.String() + "\x00" + k.uid }
 
-// liveCache shares looks at AWS among all who ask for the same object.
+// liveCache shares reads from AWS among all requests for the same object.
 type liveCache struct {
-	read  ReadLive // nil: nothing is ever read
+	read  ReadLive // nil: nothing is read
 	looks looks[liveKey, liveResult]
 }
 
@@ -51,7 +51,7 @@ func newLiveCache(read ReadLive, now func() time.Time) *liveCache {
 	return &liveCache{read: read, looks: looks[liveKey, liveResult]{timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveFor, liveKept, now)}}
 }
 
-// get the resource that r is about.
+// get returns the live values of the resource of r.
 func (l *liveCache) get(ctx context.Context, r operatorapi.Record) liveResult {
 	if l.read == nil {
 		return liveResult{}

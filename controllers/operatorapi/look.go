@@ -9,21 +9,21 @@ import (
 	"github.com/portico-platform/portico/api/expiring"
 )
 
-// lookWait is how long an answer waits for a look at AWS: callers give up after two seconds, and the rest of the answer
-// is there at once. A look that takes longer goes on, for the next one who asks.
+// lookWait is how long a response waits for a read from AWS: clients time out after two seconds, and the rest of the
+// response is ready at once. A read that takes longer continues, and the next request gets its result.
 const lookWait = time.Second
 
-// looks shares looks at AWS among all who ask the same, and what they found for a while.
+// looks shares reads from AWS among concurrent requests with the same key, and caches the results.
 type looks[K interface {
 	comparable
 	String() string
 }, V any] struct {
-	timeout time.Duration // of one look
+	timeout time.Duration // of one read
 	recent  *expiring.Cache[K, V]
 	flights singleflight.Group
 }
 
-// get returns what read finds, now or a moment ago; false while AWS has not answered.
+// get returns the result of read, cached or new; false if AWS does not answer within lookWait.
 func (l *looks[K, V]) get(ctx context.Context, key K, read func(context.Context) V) (V, bool) {
 	if one, ok := l.recent.Get(key); ok {
 		return one, true

@@ -13,25 +13,26 @@ import (
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
-// Offers lists what an account has for a field of a request; it is offers.Lists.
+// Offers lists the values that an account has for a field of a request; offers.Lists implements it.
 type Offers interface {
 	List(ctx context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error)
 }
 
 const (
-	// offersTimeout bounds one list, of some ten pages.
+	// offersTimeout limits one list of about ten pages.
 	offersTimeout = 20 * time.Second
-	// offersKept is how many answers are shared for a while, errors too: who types on asks no sooner.
+	// offersKept is how many results are cached, errors included: a user who goes on typing does not repeat the call
+	// sooner.
 	offersKept = 64
-	// longestOfferQuery bounds what is asked with.
+	// longestOfferQuery limits the length of the query string.
 	longestOfferQuery = 2048
 )
 
-// mostLists is how many lists are read from AWS at once: reconciling goes first. Teams take turns at them, and a team
-// that has none is never kept waiting by another that has all of them.
+// mostLists is how many lists are read from AWS at once, so that reconciling has priority. Teams take turns, and a team
+// with no list under way never waits for one that uses all of them.
 const mostLists = 4
 
-// listsBusy is said while others' lists are read.
+// listsBusy is the message while other lists take all turns.
 const listsBusy = "too many lists are being read from AWS: try again in a moment"
 
 type offerKey string
@@ -66,7 +67,7 @@ func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forTeam returns a context whose lists count as those of the namespace's team.
+// forTeam returns a context whose lists are counted for the namespace's team.
 func (h handlers) forTeam(ctx context.Context, namespace string) context.Context {
 	if h.teamOf != nil {
 		namespace = h.teamOf(namespace)

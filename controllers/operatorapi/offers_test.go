@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
-// listing is an account that answers in its own time.
+// listing is a fake account whose answers can be delayed.
 type listing struct {
 	takes time.Duration
 	err   error
@@ -25,7 +25,7 @@ type listing struct {
 	asked []operatorapi.OfferQuery
 }
 
-// questions returns what was asked so far.
+// questions returns the queries so far.
 func (l *listing) questions() []operatorapi.OfferQuery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,7 @@ func TestOffersOfAnAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
-				for range 2 { // the second is answered from what is known, or waits with the first
+				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.Offers
 					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending || got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
 						t.Errorf("%d %+v, want %+v", status, got, c.want)
@@ -77,12 +77,12 @@ func TestOffersOfAnAccount(t *testing.T) {
 	}
 }
 
-// A team that has all lists of AWS read at once keeps no other team from its own.
+// A team that reads many lists from AWS does not keep other teams waiting.
 func TestATeamWithManyListsKeepsNoOtherWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &listing{takes: time.Hour}
 		h := handlers{offers: slow, listSlots: fair.NewSlots(mostLists, time.Now), teamOf: func(namespace string) string { return namespace[:1] }}
-		for n := range 3 * mostLists { // two namespaces of one team
+		for n := range 3 * mostLists { // in two namespaces of one team
 			go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
 		}
 		synctest.Wait()

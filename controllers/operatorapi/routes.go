@@ -19,28 +19,28 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// mostRecords is how many records one answer holds at most, and by default.
+// mostRecords is the maximum and default number of records in one response.
 const mostRecords = 500
 
-// handlers answers with what the engine remembers.
+// handlers serves the engine's records.
 type handlers struct {
 	records  Records
 	live     *liveCache
 	features *Features
 	metrics  prometheus.Gatherer
-	people   People    // nil: nothing is done for people
-	since    time.Time // the process runs
+	people   People    // nil: requests for people are rejected
+	since    time.Time // the start of the process
 
-	offers     Offers // nil: nothing is listed
+	offers     Offers // nil: the route is off
 	offerLooks *looks[offerKey, offerAnswer]
 	listSlots  *fair.Slots
 	teamOf     func(namespace string) string
 
-	deleted      Deleted // nil: nothing is listed
+	deleted      Deleted // nil: the route is off
 	deletedLooks *looks[namespaceKey, operatorapi.DeletedList]
 }
 
-// routes returns all there are.
+// routes returns the handler of all routes.
 func (h handlers) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+operatorapi.ResourcesPath, h.listResources)
@@ -59,8 +59,7 @@ func (h handlers) routes() http.Handler {
 		mux.HandleFunc(operatorapi.PeoplePath, noPeople)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Access was granted to the path as it reads decoded; one that is written in another way could be another one
-		// here.
+		// The access review was for the decoded path. A path in another encoding could be a different one here.
 		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {
 			writeProblem(w, http.StatusNotFound, "there is nothing here; there is "+operatorapi.ResourcesPath)
 			return
@@ -73,13 +72,13 @@ func (h handlers) routes() http.Handler {
 	})
 }
 
-// DatabasesOff says why no users are made in databases.
+// DatabasesOff says why the operator creates no database users.
 const DatabasesOff = "this is switched off: a platform admin has to give the operator RDS's certificates, with --database-ca-file"
 
-// PeopleOff says why nothing is done for people.
+// PeopleOff says why requests for people are rejected.
 const PeopleOff = "this is switched off: a platform admin has to tell the operator who signs people in, with --oidc-issuer-url and the flags beside it"
 
-// noPeople answers where the operator was not told whose tokens to take.
+// noPeople responds where the operator has no token issuer for people.
 func noPeople(w http.ResponseWriter, _ *http.Request) {
 	writeProblem(w, http.StatusNotImplemented, PeopleOff)
 }
@@ -118,7 +117,8 @@ func (h handlers) listResources(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, page(all, query.Get("after"), limit))
 }
 
-// page cuts one page out of all, which are sorted; after is the position of the last one before, "" for the first page.
+// page returns one page of all, which are sorted; after is the position of the last record of the previous page, "" for
+// the first page.
 func page(all []engine.Record, after string, limit int) operatorapi.List {
 	out := operatorapi.List{Items: []operatorapi.Record{}}
 	for _, one := range all {
@@ -135,15 +135,15 @@ func page(all []engine.Record, after string, limit int) operatorapi.List {
 	return out
 }
 
-// isAfter reports whether a record stands after a position. Its parts are compared one by one, as Records sorts: "-",
-// which names may hold, comes before "/".
+// isAfter reports whether a record sorts after a position. The parts are compared one by one, as Records sorts: "-",
+// which names may contain, would sort before "/".
 func isAfter(r engine.Record, after string) bool {
 	kind, rest, _ := strings.Cut(after, "/")
 	namespace, name, _ := strings.Cut(rest, "/")
 	return cmp.Or(cmp.Compare(r.Kind, kind), cmp.Compare(r.Namespace, namespace), cmp.Compare(r.Name, name)) > 0
 }
 
-// recordToAPI converts a record to what is served.
+// recordToAPI converts a record to the served type.
 func recordToAPI(r engine.Record) operatorapi.Record {
 	out := operatorapi.Record{
 		Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: string(r.UID), LastChecked: r.LastChecked.UTC(), Reason: r.Reason,
@@ -172,5 +172,5 @@ func writeResponse(w http.ResponseWriter, status int, kind string, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the reader has gone
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client has gone
 }

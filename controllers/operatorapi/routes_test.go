@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// memory is what an engine would remember.
+// memory is a fake of the engine's records.
 type memory []engine.Record
 
 func (m memory) Get(kind string, of types.NamespacedName) (engine.Record, bool) {
@@ -167,7 +167,7 @@ func TestLiveValues(t *testing.T) {
 				if fmt.Sprint(out.Live) != fmt.Sprint(c.want) || out.LiveError != c.error || time.Since(began) != c.took {
 					t.Errorf("%v, %q after %s", out.Live, out.LiveError, time.Since(began))
 				}
-				time.Sleep(liveTimeout) // a slow look ends, too
+				time.Sleep(liveTimeout) // lets a slow read end, too
 			})
 		})
 	}

@@ -1,5 +1,5 @@
-// Package operatorapi serves what the operator remembers of its checks: more than the status of an object says, because
-// it changes with every check. Nothing is written to an object for it.
+// Package operatorapi serves the operator's records of its reconciliations. They have more than an object's status,
+// because they change with every pass and are never written to the object.
 package operatorapi
 
 import (
@@ -27,61 +27,61 @@ import (
 	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// Options are what a deployment decides.
+// Options are the settings of a deployment.
 type Options struct {
-	// Bind is the address to listen on; "" and "0" switch the server off.
+	// Bind is the address to listen on; "" and "0" disable the server.
 	Bind string
-	// Advertise is the address at which the portal reaches it: host and port, or a host alone for the port really
-	// bound. "": 127.0.0.1 with that port.
+	// Advertise is the address at which the portal reaches the server: host and port, or a host alone for the port
+	// actually bound. "": 127.0.0.1 with that port.
 	Advertise string
-	// Namespace of the operator's Lease. Elected says that there is one, to announce the server on.
+	// Namespace is that of the operator's Lease. Elected is true if there is a Lease, on which the server is announced.
 	Namespace string
 	Elected   bool
 }
 
-// Source is what the server shows.
+// Source has the data that the server shows.
 type Source struct {
 	Records  Records
 	ReadLive ReadLive // nil: nothing is read from AWS
-	Offers   Offers   // nil: nothing is listed for requests
-	Deleted  Deleted  // nil: nothing is listed of what was deleted
-	// Features of the operator; nil: there are none to tell of.
+	Offers   Offers   // nil: no values are listed for requests
+	Deleted  Deleted  // nil: deleted objects are not listed
+	// Features are the operator's features; nil: there are none to report.
 	Features *Features
-	// Metrics are those of the process; what the controllers do is told by them.
+	// Metrics are those of the process, from which the activity of controllers is read.
 	Metrics prometheus.Gatherer
-	// People does for people what they may do with Secrets; nil: nothing.
+	// People serves requests that people make through the portal; nil: they are rejected.
 	People People
 	Now    func() time.Time
-	// TeamOf returns the team of a namespace: lists are read for teams in turn.
+	// TeamOf returns the team of a namespace; teams take turns at lists.
 	TeamOf func(namespace string) string
 }
 
-// People is people.Handler.
+// People serves the routes for people; people.Handler implements it.
 type People interface{ Routes(mux *http.ServeMux) }
 
-// Records is what engine.Records remembers.
+// Records returns the engine's records; engine.Records implements it.
 type Records interface {
 	Get(kind string, of types.NamespacedName) (engine.Record, bool)
 	All(filter func(engine.Record) bool) []engine.Record
 }
 
-// Disabled reports whether the server is switched off.
+// Disabled reports whether the server is disabled.
 func (o Options) Disabled() bool { return o.Bind == "" || o.Bind == "0" }
 
 const (
 	headerTimeout = 5 * time.Second
-	// answerTimeout is enough for two reviews, which have five seconds together, and a second of looking at AWS.
+	// answerTimeout is enough for two reviews, five seconds together, and one second for AWS.
 	answerTimeout = 10 * time.Second
 	idleTimeout   = time.Minute
-	maxHeader     = 32 << 10        // tokens of people are longer than those of accounts
-	maxAtOnce     = 64              // requests of the admitted being answered
-	maxOpen       = 256             // connections; further ones wait in the system's queue, and then are refused
-	drain         = 2 * time.Second // the next leader waits for it
-	// maintainInterval is how often the announcement and the certificate are looked after.
+	maxHeader     = 32 << 10        // tokens of people are longer than those of service accounts
+	maxAtOnce     = 64              // authorised requests at the same time
+	maxOpen       = 256             // connections; more wait in the system's queue, and then are refused
+	drain         = 2 * time.Second // the next leader waits for this
+	// maintainInterval is how often the announcement and the certificate are checked.
 	maintainInterval = 10 * time.Second
 )
 
-// Server is a manager.Runnable of the leader: others remember nothing.
+// Server is a manager.Runnable that runs on the leader only: other replicas have no records.
 type Server struct {
 	options     Options
 	handler     http.Handler
@@ -90,7 +90,7 @@ type Server struct {
 	certificate atomic.Pointer[certificate]
 }
 
-// New prepares a server; it listens once it is started.
+// New returns a server, which listens once it is started.
 func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 	callers, err := guard.For(cfg, operatorapi.Audience, s.Now)
 	if err != nil {
@@ -146,10 +146,11 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil && !errors.Is(err, http.ErrServerClosed) {
 		logger.Error(err, "the portal is not shown any more what checks found, until the operator is started again")
 	}
-	return nil // a view of the work must not stop the work
+	return nil // a failure of this server must not stop the controllers
 }
 
-// listen takes the port, or tries until ctx ends, and then it is nil: a view of the work must not stop the work.
+// listen opens the port, and retries until ctx ends; then it returns nil. It returns no error, because a failure of
+// this server must not stop the controllers.
 func (s *Server) listen(ctx context.Context, logger logr.Logger) net.Listener {
 	again := time.NewTicker(maintainInterval)
 	defer again.Stop()
@@ -167,7 +168,7 @@ func (s *Server) listen(ctx context.Context, logger logr.Logger) net.Listener {
 	}
 }
 
-// server speaks HTTP/1.1 alone: one client with few requests gains nothing from more.
+// server returns an HTTP server for HTTP/1.1 only: for one client with few requests HTTP/2 has no advantage.
 func (s *Server) server(ctx context.Context, logger logr.Logger) *http.Server {
 	only := &http.Protocols{}
 	only.SetHTTP1(true)
@@ -177,7 +178,7 @@ func (s *Server) server(ctx context.Context, logger logr.Logger) *http.Server {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base },
-		// Handshakes that fail are somebody else's trouble, and an old certificate's after its renewal.
+		// Failed handshakes are caused by strangers, or by clients with an old certificate after its renewal.
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(logger.V(1)), slog.LevelDebug),
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
@@ -190,16 +191,16 @@ func shutdown(ctx context.Context, server *http.Server, done <-chan error) error
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	if err := server.Shutdown(grace); err != nil {
-		_ = server.Close() // what is left did not end in time
+		_ = server.Close() // closes requests that did not end in time
 	}
 	return <-done
 }
 
-// advertisedAddress returns where others find what is bound to addr.
+// advertisedAddress returns the address at which others reach a server bound to addr.
 func (s *Server) advertisedAddress(addr net.Addr) string {
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
-		return addr.String() // cannot be: it is of a TCP listener
+		return addr.String() // cannot happen: it is a TCP listener's address
 	}
 	if s.options.Advertise == "" {
 		return net.JoinHostPort("127.0.0.1", port)
@@ -210,7 +211,7 @@ func (s *Server) advertisedAddress(addr net.Addr) string {
 	return net.JoinHostPort(s.options.Advertise, port)
 }
 
-// renewCertificate makes a certificate if there is none, or none that lasts.
+// renewCertificate creates a certificate if there is none, or it must be renewed.
 func (s *Server) renewCertificate() error {
 	if c := s.certificate.Load(); c != nil && !c.needsRenewal(s.now()) {
 		return nil
@@ -223,8 +224,8 @@ func (s *Server) renewCertificate() error {
 	return nil
 }
 
-// maintain announces the server, again if the announcement vanished, and renews the certificate, until ctx ends. The
-// portal looks for a new announcement when the certificate is not the one it knows.
+// maintain announces the server, repeats that if the announcement is lost, and renews the certificate, until ctx ends.
+// The portal reads the announcement again when the certificate is not the one it knows.
 func (s *Server) maintain(ctx context.Context, logger logr.Logger, url string) {
 	if !s.options.Elected {
 		logger.Info("leader election is off, so there is no Lease to announce this on: the portal will not find it")

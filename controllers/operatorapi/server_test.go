@@ -61,7 +61,7 @@ func (k *kubernetes) server(o Options) *Server {
 		Source{Records: memory{record("S3Bucket", "payments", "logs")}, Now: time.Now})
 }
 
-// start runs the server until stop; what it logs is in the buffer then.
+// start runs the server until stop, after which logged has its log.
 func start(t *testing.T, s *Server) (logged *bytes.Buffer, stop func()) {
 	t.Helper()
 	logged = &bytes.Buffer{}
@@ -79,7 +79,7 @@ func start(t *testing.T, s *Server) (logged *bytes.Buffer, stop func()) {
 	return logged, stop
 }
 
-// announced waits until the Lease tells where the server is.
+// announced waits until the Lease has the server's address.
 func (k *kubernetes) announced(t *testing.T) (url, ca string) {
 	t.Helper()
 	for range 500 {
@@ -92,7 +92,7 @@ func (k *kubernetes) announced(t *testing.T) (url, ca string) {
 	return "", ""
 }
 
-// visitor trusts one certificate.
+// visitor returns a client that trusts one certificate.
 func visitor(t *testing.T, ca string) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()

@@ -1,4 +1,4 @@
-// Package password makes passwords.
+// Package password generates passwords.
 package password
 
 import (
@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// The characters of passwords: of four classes, as SQL Server and password policies ask for, and none that an engine, a
-// URL or a shell would take for something else.
+// The characters of passwords: four classes, as SQL Server and password policies require, and none with a special
+// meaning for a database engine, a URL or a shell.
 const (
 	letters = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 	numbers = "23456789"
 	marks   = "-_"
 )
 
-// New returns a new password of this length: nearly six bits a character.
+// New returns a new password of this length, with nearly six bits of entropy per character.
 func New(length int) (string, error) {
 	for {
-		text, err := randomString(letters, 1) // some tools take a leading digit or mark for something else
+		text, err := randomString(letters, 1) // some tools misinterpret a leading digit or punctuation mark
 		if err != nil {
 			return "", err
 		}
@@ -35,7 +35,7 @@ func New(length int) (string, error) {
 	}
 }
 
-// Made reports whether a text could be a password of this length that New made.
+// Made reports whether New could have generated this text with this length.
 func Made(text string, length int) bool {
 	return len(text) == length && strings.Trim(text, letters+numbers+marks) == ""
 }

@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// errTryAgain means that somebody else wrote meanwhile.
+// errTryAgain means that another client changed the object in between.
 var errTryAgain = errors.New("somebody else wrote it meanwhile")
 
-// again tries until nobody else writes at the same time.
+// again repeats do while it returns errTryAgain, at most tries times, and then returns a conflict.
 func again(do func() (bool, error)) (bool, error) {
 	for range tries {
 		if done, err := do(); !errors.Is(err, errTryAgain) {
@@ -21,7 +21,7 @@ func again(do func() (bool, error)) (bool, error) {
 	return false, problem(http.StatusConflict, "others write this Secret all the time: try again in a moment")
 }
 
-// refused makes an *Error of an answer of the API server, whose words are not passed on: they could quote what was
+// refused turns an error of the API server into an *Error. The server's message is dropped: it could quote what was
 // sent.
 func refused(err error, name string) error {
 	switch {
@@ -40,7 +40,7 @@ func refused(err error, name string) error {
 	return unavailable(reasonOf(err))
 }
 
-// reasonOf returns what kind of error the API server answered with, without its words.
+// reasonOf returns the reason of an API server's error, without its message.
 func reasonOf(err error) error {
 	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
 		return errors.New("Kubernetes answers " + string(reason))

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// checkNamespace refuses what can be no namespace of a team.
+// checkNamespace rejects invalid names and namespaces of the system.
 func (s *Store) checkNamespace(namespace string) error {
 	switch {
 	case len(validation.IsDNS1123Label(namespace)) > 0:
@@ -33,7 +33,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkChange refuses what no Secret can hold. Its errors name keys, never values.
+// checkChange rejects what no Secret can hold. Its errors name keys, never values.
 func checkChange(c operatorapi.SecretChange) error {
 	if len(c.Set)+len(c.Remove) == 0 {
 		return problem(http.StatusUnprocessableEntity, "name at least one key to set or to remove")
@@ -64,7 +64,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// checkLimits refuses a Secret that would be more than Kubernetes takes, or than can be looked through.
+// checkLimits rejects a change after which the Secret has too many keys or is too large.
 func checkLimits(secret *corev1.Secret, c operatorapi.SecretChange) error {
 	keys, size := map[string]int{}, 0
 	for key, value := range secret.Data {
@@ -90,7 +90,8 @@ func checkLimits(secret *corev1.Secret, c operatorapi.SecretChange) error {
 	return nil
 }
 
-// checkOurs refuses a Secret that is not for this.
+// checkOurs rejects a Secret that does not have the label, belongs to another object, has another type or is being
+// deleted.
 func checkOurs(secret *corev1.Secret, label string) error {
 	switch {
 	case secret.Labels[operatorapi.LabelSecretValues] != label || len(secret.OwnerReferences) > 0 || secret.Type != corev1.SecretTypeOpaque:
@@ -103,7 +104,7 @@ func checkOurs(secret *corev1.Secret, label string) error {
 	return nil
 }
 
-// shorten keeps what somebody made up to a length that can be read.
+// shorten limits user input in messages to a readable length.
 func shorten(text string) string {
 	const longest = 80
 	if len(text) <= longest {

@@ -1,6 +1,6 @@
-// Package people does for people what they may do with Secrets, by their own tokens and their own rights in Kubernetes:
-// it sets values, which it never shows, and shows the password of a binding once. The portal has no right to Secrets
-// and carries requests only.
+// Package people works with Secrets on behalf of people, authorised by their own tokens and their own rights in
+// Kubernetes: it sets values, which it never shows, and shows the password of a binding once. The portal has no right
+// to Secrets and only forwards requests.
 package people
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// Error is what a person is told; its text never has a value.
+// Error is an error shown to a person. Its text never contains a value.
 type Error struct {
 	Status int
 	Detail string
-	// Denied says that a right is missing.
+	// Denied is true if the person lacks a right.
 	Denied bool
-	// Cause is for the log, may be nil. It must have no value either.
+	// Cause is logged; it may be nil. It must not contain a value either.
 	Cause error
 }
 

@@ -21,16 +21,16 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Verifier is identity.Verifier: it tells whose a token is.
+// Verifier verifies a person's token; identity.Verifier implements it.
 type Verifier interface {
 	Caller(ctx context.Context, token string) (identity.Identity, error)
 	FreshCaller(ctx context.Context, token string) (identity.Identity, error)
 }
 
-// Uses returns the objects in the namespace whose spec names Secrets, by kind, and the Secrets' names.
+// Uses returns the objects in the namespace whose spec names Secrets, by the name of the Secret.
 type Uses func(ctx context.Context, namespace string) (map[string][]operatorapi.SecretUse, error)
 
-// Handler answers the portal, for people.
+// Handler serves the requests that the portal forwards for people.
 type Handler struct {
 	verifier Verifier
 	rights   rights
@@ -39,11 +39,11 @@ type Handler struct {
 	own      MakeOwn
 	uses     Uses
 	log      logr.Logger
-	paces    *expiring.Cache[string, *rate.Limiter] // of each person
+	paces    *expiring.Cache[string, *rate.Limiter] // by person
 	now      func() time.Time
 }
 
-// A person does not do this all day: what is more than that is for others.
+// Limits for one person: nobody needs more for long, and the rest is for others.
 const (
 	actsASecond = 5
 	actsAtOnce  = 20
@@ -59,10 +59,10 @@ type Options struct {
 	Find     FindBound
 	Own      MakeOwn
 	Uses     Uses
-	Log      logr.Logger // has the audit log too
+	Log      logr.Logger // includes the audit log
 }
 
-// New puts the parts together.
+// New returns a Handler with these parts.
 func New(o Options) *Handler {
 	now := o.Store.Now
 	return &Handler{
@@ -71,14 +71,14 @@ func New(o Options) *Handler {
 	}
 }
 
-// act is one thing that a person asks for. answer is what is sent back, nil for nothing.
+// act is one kind of request. do returns the response body, or nil for none.
 type act struct {
-	name  string // for the record
-	fresh bool   // it takes a sign-in of a moment ago
+	name  string // in the audit log
+	fresh bool   // requires a recent sign-in
 	do    func(h *Handler, r *http.Request, id identity.Identity) (answer any, status int, err error)
 }
 
-// Routes adds all there are.
+// Routes registers all routes on mux.
 func (h *Handler) Routes(mux *http.ServeMux) {
 	one := operatorapi.SecretsPath + "/{namespace}"
 	for pattern, a := range map[string]act{
@@ -117,10 +117,10 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // the reader has gone
+	_ = json.NewEncoder(w).Encode(answer) // an error means that the client has gone
 }
 
-// pace refuses a person who asks too fast: each act takes requests to Kubernetes from a budget that all share.
+// pace rejects a person who sends requests too fast: all people share the handler's rate limit at Kubernetes.
 func (h *Handler) pace(id identity.Identity) error {
 	own, ok := h.paces.Get(id.Username)
 	if !ok {
@@ -133,7 +133,7 @@ func (h *Handler) pace(id identity.Identity) error {
 	return nil
 }
 
-// person returns whose token the request carries. Whatever the portal says beside that does not count.
+// person returns the identity in the request's token. Everything else that the portal claims about it is ignored.
 func (h *Handler) person(r *http.Request, fresh bool) (identity.Identity, error) {
 	tokens := r.Header.Values(operatorapi.HeaderPerson)
 	r.Header.Del(operatorapi.HeaderPerson)
@@ -198,10 +198,10 @@ func (h *Handler) list(r *http.Request, id identity.Identity) (any, int, error) 
 	return operatorapi.SecretList{Items: all}, http.StatusOK, nil
 }
 
-// resources of the kinds that name Secrets, by kind.
+// resources are the resource names of the kinds that refer to Secrets.
 var resources = map[string]string{v1alpha1.KindWebApp: "webapps", v1alpha1.KindRDSInstance: "rdsinstances", v1alpha1.KindEC2Instance: "ec2instances"}
 
-// usesFor returns what uses Secrets, as far as the person may list it.
+// usesFor returns the objects that use Secrets, limited to kinds that the person may list.
 func (h *Handler) usesFor(ctx context.Context, id identity.Identity, namespace string) (map[string][]operatorapi.SecretUse, error) {
 	all, err := h.uses(ctx, namespace)
 	if err != nil {
@@ -226,7 +226,7 @@ func (h *Handler) set(r *http.Request, id identity.Identity) (any, int, error) {
 	if err := firstOf(h.store.checkNamespace(namespace), checkName(name)); err != nil {
 		return nil, 0, err
 	}
-	may, err := h.rights.change(ctx, id, namespace, name) // before the body is looked at
+	may, err := h.rights.change(ctx, id, namespace, name) // before the body is read
 	if err != nil {
 		return nil, 0, err
 	}
@@ -242,7 +242,7 @@ func (h *Handler) set(r *http.Request, id identity.Identity) (any, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if uses, err := h.usesFor(ctx, id, namespace); err == nil { // the value is set, whatever uses it
+	if uses, err := h.usesFor(ctx, id, namespace); err == nil { // the value is set even if this fails
 		set.UsedBy = uses[name]
 	}
 	if created {
@@ -256,7 +256,7 @@ func (h *Handler) remove(r *http.Request, id identity.Identity) (any, int, error
 	if err := firstOf(h.store.checkNamespace(namespace), checkName(name)); err != nil {
 		return nil, 0, err
 	}
-	// Who may update it may empty it, so that another right is not asked for.
+	// The right to update includes the right to remove all keys, so no separate right is required.
 	if err := h.rights.require(ctx, id, onValues("update", namespace, name)); err != nil {
 		return nil, 0, err
 	}
@@ -267,7 +267,7 @@ func (h *Handler) remove(r *http.Request, id identity.Identity) (any, int, error
 	return was, http.StatusOK, err
 }
 
-// confirmed refuses to delete what is in use, unless the request repeats the name.
+// confirmed rejects deleting a Secret in use, unless the request repeats its name.
 func (h *Handler) confirmed(r *http.Request, id identity.Identity, namespace, name string) error {
 	if r.URL.Query().Get("confirm") == name {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// The operator may read Secrets by name and not list them: a right to list is one to read them all, for whoever steals
-// its token. So the names of those that people set are the keys of a Secret of their own, without values. A name too
-// many there harms nobody.
+// The operator can get Secrets by name but not list them: anyone who stole its token could read them all with a right
+// to list. So the names of the Secrets that people set are keys, without values, of one more Secret per namespace: the
+// list. A surplus name in it is harmless.
 
 // listed returns the names in the list of the namespace, sorted.
 func (s *Store) listed(ctx context.Context, namespace string) ([]string, error) {
@@ -25,7 +25,7 @@ func (s *Store) listed(ctx context.Context, namespace string) ([]string, error) 
 	return slices.Sorted(maps.Keys(index.Data)), nil
 }
 
-// index returns the list, nil if there is none.
+// index returns the Secret with the list, nil if there is none.
 func (s *Store) index(ctx context.Context, namespace string) (*corev1.Secret, error) {
 	index, err := s.find(ctx, namespace, operatorapi.SecretIndexName)
 	if err != nil || index == nil {
@@ -34,7 +34,7 @@ func (s *Store) index(ctx context.Context, namespace string) (*corev1.Secret, er
 	return index, checkOurs(index, operatorapi.SecretIndex)
 }
 
-// enlist puts the name into the list.
+// enlist adds the name to the list.
 func (s *Store) enlist(ctx context.Context, namespace, name string) error {
 	_, err := again(func() (bool, error) {
 		index, err := s.index(ctx, namespace)
@@ -65,7 +65,8 @@ func (s *Store) enlist(ctx context.Context, namespace, name string) error {
 	return err
 }
 
-// room returns the change of the list by which it has room for one name more.
+// room returns the patch that makes room for one more name in a full list, by removing names of Secrets that no longer
+// exist. It returns an *Error if there are none.
 func (s *Store) room(ctx context.Context, namespace string, index *corev1.Secret) (map[string]any, error) {
 	change := map[string]any{}
 	if len(index.Data) < operatorapi.MaxSecrets {
@@ -85,7 +86,7 @@ func (s *Store) room(ctx context.Context, namespace string, index *corev1.Secret
 	return change, nil
 }
 
-// gone returns the names in the list that no Secret has any more: others delete Secrets, too.
+// gone returns the listed names whose Secret no longer exists: it may have been deleted outside the portal.
 func (s *Store) gone(ctx context.Context, namespace string, index *corev1.Secret) (names []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(index.Data)) {
 		secret, err := s.find(ctx, namespace, name)
@@ -99,7 +100,8 @@ func (s *Store) gone(ctx context.Context, namespace string, index *corev1.Secret
 	return names, nil
 }
 
-// strike takes the name off the list, unless somebody has made a Secret of it since. A name that stays harms nobody.
+// strike removes the name from the list, unless a Secret of this name exists again. Errors are ignored, since a surplus
+// name is harmless.
 func (s *Store) strike(ctx context.Context, namespace, name string) {
 	_, _ = again(func() (bool, error) {
 		index, err := s.index(ctx, namespace)

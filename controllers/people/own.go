@@ -23,17 +23,18 @@ import (
 )
 
 const (
-	// ownLives is how long a person's own user of a database lives after its password was shown last.
+	// ownLives is how long a person's own database user lives after its password was last shown.
 	ownLives = 24 * time.Hour
-	// ownWait is how long somebody waits for it: some seconds are usual. The portal waits
-	// for 9 s for all that it asks of the operator.
+	// ownWait is how long a request waits for the user to become Ready; some seconds are usual. The portal waits 9 s
+	// for any answer of the operator.
 	ownWait = 6 * time.Second
 	ownPoll = 200 * time.Millisecond
-	// ownManager owns the fields of such users in the API server.
+	// ownManager is the field manager of such users.
 	ownManager = "portico-people"
 )
 
-// OwnUsers returns what makes DatabaseUsers for people, which go with their database. It reads from a cache.
+// OwnUsers returns a function that creates DatabaseUsers for people; they are deleted with their database. It reads
+// from the cache of c.
 func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
 	return func(ctx context.Context, person string, of types.NamespacedName, access v1alpha1.BindingAccess) (Own, error) {
 		db := &v1alpha1.RDSInstance{}
@@ -65,11 +66,11 @@ func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
 	}
 }
 
-// ownName returns the name of a person's user in a database. People's names can have letters that no object's has. The
-// admission policy of the operator's writes knows what it begins with.
+// ownName returns the name of the DatabaseUser of a person in a database. It contains a hash, since usernames can have
+// characters that object names cannot. The admission policy for the operator's writes relies on its prefix.
 func ownName(database, person string) string {
 	sum := sha256.Sum256([]byte(database + "\x00" + person))
-	const longest = 50 // of a database's name; of the whole 63
+	const longest = 50 // of the part from the database's name; the whole has at most 63
 	return strings.TrimSuffix(database[:min(len(database), longest)], ".") + "-" + hex.EncodeToString(sum[:6])
 }
 
@@ -94,16 +95,16 @@ func ownUser(db *v1alpha1.RDSInstance, person string, own Own) *unstructured.Uns
 	}}
 }
 
-// awaitOwn waits until the user is Ready.
+// awaitOwn waits until the user is Ready, and returns an *Error if it is not after ownWait.
 func awaitOwn(ctx context.Context, c client.Client, own Own, declared *unstructured.Unstructured) error {
 	said := "it is not checked yet"
 	err := wait.PollUntilContextTimeout(ctx, ownPoll, ownWait, true, func(ctx context.Context) (bool, error) {
 		user := &v1alpha1.DatabaseUser{}
 		if err := c.Get(ctx, own.DatabaseUser, user); err != nil {
-			return false, client.IgnoreNotFound(err) // the cache is behind
+			return false, client.IgnoreNotFound(err) // the cache is stale
 		}
 		if user.UID != declared.GetUID() || user.Generation < declared.GetGeneration() {
-			return false, nil // the cache is behind
+			return false, nil // the cache is stale
 		}
 		if !user.DeletionTimestamp.IsZero() {
 			return false, problem(http.StatusConflict, "your user %s is being dropped: try again in a moment", user.Name)

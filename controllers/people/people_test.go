@@ -29,24 +29,24 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// value is planted: nothing but a Secret may have it.
+// value is a canary: it must appear nowhere but in a Secret.
 const value = "planted-9d31-value"
 
-// door is a Handler in front of a cluster in memory.
+// door is a Handler with a fake cluster.
 type door struct {
 	*fake.Clientset
 	t       *testing.T
-	rights  []string // "verb resource namespace/name", of jane
+	rights  []string // "verb resource namespace/name" that jane has
 	token   error
-	down    bool // Kubernetes
+	down    bool // Kubernetes does not answer
 	bound   Bound
-	missing bool // the object
+	missing bool // the object does not exist
 	told    []string
 	log     bytes.Buffer
 	mux     *http.ServeMux
 }
 
-// groups of the resources that are asked about.
+// groups are the API groups of the resources in access reviews.
 var groups = map[string]string{operatorapi.ValuesResource: "portico.dev", operatorapi.DatabaseResource: "portico.dev", "webapps": "portico.dev", "rdsinstances": "portico.dev", "ec2instances": "portico.dev", "secrets": ""}
 
 func newDoor(t *testing.T, objects ...runtime.Object) *door {
@@ -94,7 +94,7 @@ func (d *door) Caller(_ context.Context, token string) (identity.Identity, error
 	return identity.Identity{Username: "oidc:jane", Groups: []string{"oidc:devs"}}, d.token
 }
 
-// ask asks as jane, and fails if an answer or the log has the planted value.
+// ask sends a request as jane, and fails the test if a response or the log contains the canary.
 func (d *door) ask(method, path, body string) *httptest.ResponseRecorder {
 	d.t.Helper()
 	return d.askAs("janes", method, path, body)
@@ -339,7 +339,8 @@ func TestWhatKubernetesSaysIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestTwoPeopleSetTwoKeysAtOnce: the second write meets the first, is read again, and keeps what that set.
+// TestTwoPeopleSetTwoKeysAtOnce checks that the second write has a conflict, is repeated, and keeps the first one's
+// key.
 func TestTwoPeopleSetTwoKeysAtOnce(t *testing.T) {
 	d := newDoor(t, secret("keys", func(s *corev1.Secret) { s.ResourceVersion = "7" }))
 	d.rights = editor("keys")
@@ -382,7 +383,7 @@ func TestThereIsAnEndToNames(t *testing.T) {
 	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": value})); w.Code != 422 || !strings.Contains(w.Body.String(), "has 200 Secrets") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	// One that somebody else deleted makes room.
+	// A Secret that somebody else deleted makes room.
 	if err := d.CoreV1().Secrets("payments").Delete(t.Context(), "s7", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +403,7 @@ func TestThereIsAnEndToNames(t *testing.T) {
 	}
 }
 
-// Whoever asks without end is refused, and nobody else is.
+// A person who sends requests without a pause is rejected; others are not.
 func TestAPersonHasAPace(t *testing.T) {
 	d := newDoor(t, secret("keys", nil))
 	d.rights = editor("keys")

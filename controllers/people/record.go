@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// record logs what a person did, or was refused: the audit log of the operator. docs/audit.md lists the fields. There
-// is no value and no token in it. Lists that succeed leave no line, as with the portal.
+// record writes the operator's audit log: what a person did, or was refused. docs/audit.md lists the fields. They
+// contain no value and no token. Like the portal, it does not log lists that succeed.
 func record(logger logr.Logger, r *http.Request, verb string, id identity.Identity, as string, err *Error) {
 	if err != nil && err.Cause != nil {
 		logger.Info("what a person asked for failed", "cause", err.Cause.Error(), "requestID", claimed(r, operatorapi.HeaderRequest))
@@ -44,14 +44,14 @@ func record(logger logr.Logger, r *http.Request, verb string, id identity.Identi
 		"requestID", claimed(r, operatorapi.HeaderRequest), "address", claimed(r, operatorapi.HeaderAddress), "audit", true)
 }
 
-// claimed returns what the portal says of the person's request: it is for finding the portal's line about it, and
-// decides nothing.
+// claimed returns a header with the portal's data about the request. It helps to find the portal's log line, and no
+// decision depends on it.
 func claimed(r *http.Request, header string) string {
 	return identity.Clean(shorten(r.Header.Get(header)))
 }
 
-// asWhom returns whose password an answer shows, or one that was refused would have shown: that of a person's own user,
-// with what it may do, or the object's.
+// asWhom returns whose password a response shows, or a refused one would have shown: "own" with its access for the
+// person's own user, "object", or "" if the request is not for a password.
 func asWhom(r *http.Request, answer any) string {
 	switch p, ok := answer.(operatorapi.Password); {
 	case !ok && r.PathValue("kind") == "":

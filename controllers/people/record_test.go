@@ -7,7 +7,7 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// TestTheRecordSaysWhosePassword it was, also of one that was refused.
+// TestTheRecordSaysWhosePassword also covers refused requests.
 func TestTheRecordSaysWhosePassword(t *testing.T) {
 	for name, row := range map[string]struct {
 		kind, query string

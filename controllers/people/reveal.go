@@ -13,37 +13,38 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Bound is what the operator knows of an object that has a binding Secret.
+// Bound is an object that has a binding Secret.
 type Bound struct {
 	UID types.UID
-	// Secret is the name of the binding Secret, whether or not there is one yet.
+	// Secret is the name of the binding Secret, which may not exist yet.
 	Secret string
 	// Binding is nil until it is published.
 	Binding *v1alpha1.Binding
-	// Elsewhere is where the password is if the binding has none, in words; "" if nobody knows.
+	// Elsewhere is text that says where the password is if the binding has none; "" if unknown.
 	Elsewhere string
-	// Tell notes on the object that the person was shown its password, or where access is given, that of a user of
-	// their own who may do that.
+	// Tell records an event on the object: the person was shown its password or, if access is not empty, that of their
+	// own user with this access.
 	Tell func(actor, access string)
 }
 
-// FindBound returns the object; found is false if there is none, and then only Secret is told: the name that it would
-// have. known is false for a kind without bindings.
+// FindBound returns the object. found is false if there is none; b then only has Secret, the name that the binding
+// Secret would have. known is false for a kind without bindings.
 type FindBound func(ctx context.Context, kind string, of types.NamespacedName) (b Bound, found, known bool, err error)
 
-// Own is a person's user of their own in a database, which one can sign in as.
+// Own is a person's own user in a database.
 type Own struct {
 	DatabaseUser types.NamespacedName
 	Access       v1alpha1.BindingAccess
 	ExpiresAt    time.Time
 }
 
-// MakeOwn makes the person's user in a database, or lets the one that is there live on, and waits until it is Ready.
+// MakeOwn creates the person's user in a database, or extends the life of an existing one, and waits until it is Ready.
 // Errors are *Error.
 type MakeOwn func(ctx context.Context, person string, database types.NamespacedName, access v1alpha1.BindingAccess) (Own, error)
 
-// reveal returns the password of an object to a person: of a database that of a user of their own, unless they ask for
-// the master's, which is for owners; of other objects to those who may get the binding Secret.
+// reveal returns the password of an object to a person. For a database it is that of the person's own user, unless
+// master asks for the master password, which is for owners. For other objects the person must have the right to get the
+// binding Secret.
 func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string, of types.NamespacedName, master bool) (operatorapi.Password, error) {
 	if err := h.store.checkNamespace(of.Namespace); err != nil {
 		return operatorapi.Password{}, err
@@ -58,7 +59,7 @@ func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string,
 	case !known:
 		return operatorapi.Password{}, problem(http.StatusNotFound, "objects of the kind %s have no passwords", shorten(kind))
 	}
-	// Before anything is said of what is there.
+	// Authorise before anything about existing objects is disclosed.
 	access := v1alpha1.BindingAccess("")
 	if kind == v1alpha1.KindRDSInstance {
 		access, err = h.rights.inDatabase(ctx, id, of, bound.Secret, master)

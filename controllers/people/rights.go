@@ -14,33 +14,34 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// rights asks Kubernetes what a person may do. Answers are not kept: each is for one act.
+// rights checks in Kubernetes what a person may do. It caches nothing: each answer is for one request.
 type rights struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
 }
 
-// right is one that a person may have.
+// right is a right that a person may have.
 type right struct{ verb, group, resource, namespace, name string }
 
-// toRead returns the right to read a Secret, as Kubernetes has it.
+// toRead returns the right to get a Secret in Kubernetes.
 func toRead(namespace, name string) right {
 	return right{verb: "get", resource: "secrets", namespace: namespace, name: name}
 }
 
-// onValues returns a right to the values that people set, which only RBAC knows.
+// onValues returns a right on secret values, a resource that only exists in RBAC.
 func onValues(verb, namespace, name string) right {
 	return right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, name: name}
 }
 
-// onDatabase returns a right to sign in to a database, which only RBAC knows.
+// onDatabase returns a right to sign in to a database, a resource that only exists in RBAC.
 func onDatabase(verb string, of types.NamespacedName) right {
 	return right{
 		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace, name: of.Name,
 	}
 }
 
-// inDatabase returns what a user of the person's own may do in a database. It is empty for the master's password, which
-// is for those who ask for it and may, and for those who may get the binding Secret and have no right to a user.
+// inDatabase returns the access that the person's own user gets in a database, "" for the master password, or an
+// *Error. The master password is for people who ask for it and have the right, and for people who may get the binding
+// Secret and have no right to a user.
 func (r rights) inDatabase(ctx context.Context, id identity.Identity, of types.NamespacedName, secret string, master bool) (v1alpha1.BindingAccess, error) {
 	type choice struct {
 		right  right
@@ -82,7 +83,7 @@ func (r rights) require(ctx context.Context, id identity.Identity, to right) err
 	return err
 }
 
-// change returns what the person may do with the values of the Secret; an *Error if neither.
+// change returns what the person may do with the values of the Secret, or an *Error if nothing.
 func (r rights) change(ctx context.Context, id identity.Identity, namespace, name string) (may May, err error) {
 	if may.Create, err = r.has(ctx, id, onValues("create", namespace, name)); err != nil {
 		return may, err
@@ -97,8 +98,8 @@ func (r rights) change(ctx context.Context, id identity.Identity, namespace, nam
 	return may, nil
 }
 
-// names returns an *Error unless the person may know the names of Secrets: who may list values, or update them, for
-// anyone who sets a value must know where. Neither learns a value by it.
+// names returns an *Error unless the person may know the names of Secrets. The right to list values permits it, and so
+// does the right to update them, since setting a value requires the name. Neither discloses a value.
 func (r rights) names(ctx context.Context, id identity.Identity, namespace string) error {
 	ok, err := r.has(ctx, id, onValues("update", namespace, ""))
 	if ok || err != nil {

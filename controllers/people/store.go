@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// tries is how often a write meets somebody else's before it gives up.
+	// tries is how often a write is attempted when it conflicts with others.
 	tries = 8
-	// readsAtOnce is how many Secrets are read at the same time.
+	// readsAtOnce is how many Secrets are read concurrently.
 	readsAtOnce = 10
 )
 
-// Store sets values of Secrets that are labelled for it, and of no others. It asks nobody's rights.
+// Store sets values in Secrets that carry its label, and in no others. It does not check rights.
 type Store struct {
 	Secrets coreclient.SecretsGetter
-	// System are the namespaces in which it does nothing, beside those of Kubernetes.
+	// System are namespaces in which it refuses to work, in addition to those of Kubernetes.
 	System []string
 	Now    func() time.Time
 }
@@ -37,14 +37,14 @@ type Store struct {
 // May says what the person may do with the Secret.
 type May struct{ Create, Update bool }
 
-// setKey is what is remembered of a key.
+// setKey records when a key was set, and by whom.
 type setKey struct {
 	At time.Time `json:"at"`
 	By string    `json:"by"`
 }
 
-// Set makes the change, in a Secret that is there or in a new one, and returns what that is now, and whether it is new.
-// Keys that the change does not name stay, whoever writes them meanwhile. Errors are *Error.
+// Set applies the change to an existing or a new Secret. It returns the result without values, and whether the Secret
+// is new. Keys that the change does not name stay, even if others write them concurrently. Errors are *Error.
 func (s *Store) Set(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (set operatorapi.Secret, created bool, err error) {
 	if err := firstOf(s.checkNamespace(namespace), checkName(name), checkChange(c)); err != nil {
 		return set, false, err
@@ -83,13 +83,14 @@ func (s *Store) create(ctx context.Context, namespace, name string, c operatorap
 	if err := checkLimits(secret, operatorapi.SecretChange{}); err != nil {
 		return nil, err
 	}
-	if err := s.enlist(ctx, namespace, name); err != nil { // before it is there: a name too many in the list harms nobody
+	// Before the Secret exists: a surplus name in the list is harmless.
+	if err := s.enlist(ctx, namespace, name); err != nil {
 		return nil, err
 	}
 	return s.make(ctx, secret)
 }
 
-// make creates a Secret, unless there is one of its name by now.
+// make creates a Secret; it returns errTryAgain if the name is taken.
 func (s *Store) make(ctx context.Context, secret *corev1.Secret) (*corev1.Secret, error) {
 	made, err := s.Secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
 	if apierrors.IsNotFound(err) {
@@ -126,7 +127,8 @@ func (s *Store) update(ctx context.Context, secret *corev1.Secret, c operatorapi
 	})
 }
 
-// patch merges data into the secret as it was read: if somebody has written it since, it is read again.
+// patch merges data into the secret at the version that was read; it returns errTryAgain if the secret was changed
+// since.
 func (s *Store) patch(ctx context.Context, secret *corev1.Secret, data map[string]any, notes map[string]string) (*corev1.Secret, error) {
 	metadata := map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion}
 	if len(notes) > 0 {
@@ -140,7 +142,7 @@ func (s *Store) patch(ctx context.Context, secret *corev1.Secret, data map[strin
 	return is, refused(err, secret.Name)
 }
 
-// Delete deletes the Secret, and returns what it was. Errors are *Error.
+// Delete deletes the Secret and returns what it was, without values. Errors are *Error.
 func (s *Store) Delete(ctx context.Context, namespace, name string) (was operatorapi.Secret, err error) {
 	if err := firstOf(s.checkNamespace(namespace), checkName(name)); err != nil {
 		return was, err
@@ -173,7 +175,7 @@ func (s *Store) Delete(ctx context.Context, namespace, name string) (was operato
 // errGone means that there is no such Secret.
 var errGone = errors.New("there is no such Secret")
 
-// List returns the Secrets of the namespace that are for this, without values. Errors are *Error.
+// List returns the Secrets of the namespace that carry the label, without values. Errors are *Error.
 func (s *Store) List(ctx context.Context, namespace string) ([]operatorapi.Secret, error) {
 	if err := s.checkNamespace(namespace); err != nil {
 		return nil, err
@@ -189,7 +191,7 @@ func (s *Store) List(ctx context.Context, namespace string) ([]operatorapi.Secre
 		g.Go(func() error {
 			secret, err := s.find(ctx, namespace, name)
 			if err == nil && secret != nil && checkOurs(secret, operatorapi.SecretValues) == nil {
-				found[i] = new(withoutValues(secret)) // values are kept no longer than they are looked at
+				found[i] = new(withoutValues(secret)) // drop the values at once
 			}
 			return err
 		})
@@ -218,7 +220,7 @@ func (s *Store) find(ctx context.Context, namespace, name string) (*corev1.Secre
 	return secret, nil
 }
 
-// withoutValues tells of a Secret what may be shown.
+// withoutValues returns the name, keys and times of a Secret, without values.
 func withoutValues(secret *corev1.Secret) operatorapi.Secret {
 	out := operatorapi.Secret{Name: secret.Name, Created: secret.CreationTimestamp.UTC(), Keys: []operatorapi.SecretKey{}}
 	set := notesOf(secret)
@@ -234,11 +236,12 @@ func withoutValues(secret *corev1.Secret) operatorapi.Secret {
 
 func notesOf(secret *corev1.Secret) map[string]setKey {
 	set := map[string]setKey{}
-	_ = json.Unmarshal([]byte(secret.Annotations[operatorapi.AnnotationValuesSet]), &set) // what cannot be read is not known
+	// An unreadable annotation counts as empty.
+	_ = json.Unmarshal([]byte(secret.Annotations[operatorapi.AnnotationValuesSet]), &set)
 	return set
 }
 
-// noted returns the annotation after the change; secret is nil for a new one.
+// noted returns the new content of the annotation with the setKeys; secret is nil for a new one.
 func noted(secret *corev1.Secret, c operatorapi.SecretChange, is setKey) string {
 	set := map[string]setKey{}
 	if secret != nil {
@@ -251,6 +254,6 @@ func noted(secret *corev1.Secret, c operatorapi.SecretChange, is setKey) string 
 	for _, key := range c.Remove {
 		delete(set, key)
 	}
-	text, _ := json.Marshal(set) // of times and texts
+	text, _ := json.Marshal(set) // times and strings cannot fail
 	return string(text)
 }

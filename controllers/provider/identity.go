@@ -13,12 +13,12 @@ import (
 // conditionIdentityVerified is False while AWS fails to verify the operator's identity token, and absent otherwise.
 const conditionIdentityVerified = "IdentityVerified"
 
-// unverifiedFor is how long AWS may fail to verify the operator's identity token until that is no passing trouble any
-// more. STS fails when it cannot fetch the keys of the cluster's OIDC provider, and that often lasts for minutes.
+// unverifiedFor is how long AWS may fail to verify the operator's identity token before this counts as a permanent
+// failure. STS fails when it cannot fetch the keys of the cluster's OIDC provider, and that often lasts for minutes.
 const unverifiedFor = 15 * time.Minute
 
-// judgeIdentity returns what a check's error means: that the identity token could not be verified turns a provider off
-// only if it was so in every check that came to know for a longer time.
+// judgeIdentity returns what a check's error means. That the identity token could not be verified blocks a provider
+// only if every conclusive check of the last 15 minutes said so.
 func (r Reconciler) judgeIdentity(p *v1alpha1.AWSProvider, err error) error {
 	if err == nil {
 		meta.RemoveStatusCondition(&p.Status.Conditions, conditionIdentityVerified)
@@ -29,7 +29,7 @@ func (r Reconciler) judgeIdentity(p *v1alpha1.AWSProvider, err error) error {
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
 		Type: conditionIdentityVerified, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonIdentityNotVerified, ObservedGeneration: p.Generation,
-		LastTransitionTime: metav1.Time{Time: r.Now()}, // which stays until a check succeeds
+		LastTransitionTime: metav1.Time{Time: r.Now()}, // unchanged until a check succeeds
 		Message:            "AWS could not verify the operator's identity token",
 	})
 	since := meta.FindStatusCondition(p.Status.Conditions, conditionIdentityVerified).LastTransitionTime

@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Only repeated failure over a longer time turns a provider off: one failure never does, nor one long after another
-// that passed.
+// Only repeated failure over 15 minutes turns a provider off: a single failure never does, nor one long after an
+// earlier failure that was followed by a success.
 func TestOnlyRepeatedFailureToVerifyTheIdentityTurnsAProviderOff(t *testing.T) {
 	no := engine.Wait("IdentityNotVerified", 15*time.Second, "STS AssumeRoleWithWebIdentity: InvalidIdentityToken")
 	lost, throttled := errors.New("connection reset"), engine.Wait("Throttled", time.Second, "slow")
@@ -27,7 +27,7 @@ func TestOnlyRepeatedFailureToVerifyTheIdentityTurnsAProviderOff(t *testing.T) {
 		checks []check
 		status metav1.ConditionStatus
 		reason string
-		since  bool // the condition is still there
+		since  bool // whether the condition is set already
 	}{
 		"one":                                 {[]check{{0, no}}, metav1.ConditionTrue, "Verified", true},
 		"several, for a short time":           {[]check{{0, no}, {5 * time.Minute, no}, {9 * time.Minute, no}}, metav1.ConditionTrue, "Verified", true},
@@ -57,7 +57,7 @@ func TestOnlyRepeatedFailureToVerifyTheIdentityTurnsAProviderOff(t *testing.T) {
 	}
 }
 
-// A provider that never worked is not said to be off before that is known.
+// A provider that never worked is reported as being checked until the failure is permanent.
 func TestANewProviderWhoseIdentityIsNotVerifiedIsBeingChecked(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := Reconciler{Now: func() time.Time { return now }}

@@ -1,4 +1,4 @@
-// Package provider keeps AWSProviders: are the credentials good, whose are they, who uses them.
+// Package provider reconciles AWSProviders: it checks their credentials and account, and counts their users.
 package provider
 
 import (
@@ -16,29 +16,30 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Revalidate is how often credentials are checked although nothing changed.
+// Revalidate is how often credentials are checked when nothing has changed.
 const Revalidate = 5 * time.Minute
 
 // Reconciler implements engine.KindReconciler for AWSProvider.
 type Reconciler struct {
 	Sessions *cloud.Sessions
-	// ListUsers lists what holds something at a provider, as "Kind namespace/name"; ListUsersUncached does so past the
-	// cache.
+	// ListUsers returns the objects that hold a resource at a provider, as "Kind namespace/name". ListUsersUncached
+	// does the same without the cache.
 	ListUsers, ListUsersUncached func(ctx context.Context, provider string) ([]string, error)
-	// Throttled names the services of an account that AWS has throttled lately.
+	// Throttled returns the services that AWS has throttled recently in an account.
 	Throttled func(account string) []string
-	// Account returns the calls that ask for what workloadIdentity names.
+	// Account returns the AWS calls that check what workloadIdentity names.
 	Account func(*cloud.Session) Account
-	// Cluster returns the AWSProvider of the account that the cluster is in, and a session there.
+	// Cluster returns the AWSProvider of the cluster's account, and a session in that account.
 	Cluster func(ctx context.Context, provider string) (*v1alpha1.AWSProvider, *cloud.Session, error)
 	Now     func() time.Time
 }
 
-// conditionThrottled is there and True while AWS limits the rate of the account's calls, and some minutes longer.
+// conditionThrottled is True while AWS throttles calls of the account and for some minutes afterwards, and absent
+// otherwise.
 const conditionThrottled = "Throttled"
 
-// Reconcile implements engine.KindReconciler: it asks STS who the credentials are, where there is one, and pins the
-// account.
+// Reconcile implements engine.KindReconciler: it verifies the credentials with STS, if the provider has an STS
+// endpoint, and pins the account.
 func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
 	users, err := r.ListUsers(ctx, p.Name)
 	if err != nil {
@@ -55,8 +56,8 @@ func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass
 	return err
 }
 
-// setThrottled sets the condition that names the services that are limited: their resources take longer, and nothing is
-// wrong with them.
+// setThrottled sets the condition that lists the throttled services: their resources take longer, but nothing is wrong
+// with them.
 func (r Reconciler) setThrottled(p *v1alpha1.AWSProvider) {
 	services := r.Throttled(p.Status.AccountID)
 	if len(services) == 0 {
@@ -90,8 +91,8 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 	return session, nil
 }
 
-// setAuthenticated keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass
-// (a throttled or lost call) takes nothing from credentials that worked.
+// setAuthenticated sets the condition that resources depend on; see cloud.ConditionAuthenticated. A temporary failure,
+// such as a throttled or lost call, does not change the condition of credentials that worked.
 func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	c := metav1.Condition{
 		Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
@@ -113,7 +114,7 @@ func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	meta.SetStatusCondition(&p.Status.Conditions, c)
 }
 
-// users asks the cache, and believes only the API server that there are none: see cloud.Connector.Recheck.
+// users lists the users from the cache, and confirms an empty result with the API server; see cloud.Connector.Recheck.
 func (r Reconciler) users(ctx context.Context, provider string) ([]string, error) {
 	found, err := r.ListUsers(ctx, provider)
 	if err != nil || len(found) > 0 {
@@ -122,8 +123,8 @@ func (r Reconciler) users(ctx context.Context, provider string) ([]string, error
 	return r.ListUsersUncached(ctx, provider)
 }
 
-// Finalize implements engine.KindReconciler: a provider goes when nothing uses it any more, and until then it keeps
-// working.
+// Finalize implements engine.KindReconciler: it blocks while the provider has users, and keeps the provider working
+// until then.
 func (r Reconciler) Finalize(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
 	users, err := r.users(ctx, p.Name)
 	if err != nil {
@@ -140,7 +141,7 @@ func (r Reconciler) Finalize(ctx context.Context, p *v1alpha1.AWSProvider, pass 
 	return engine.Blocked(v1alpha1.ReasonInUse, "%s; delete or move them first", inUse(users))
 }
 
-// inUse names the first few users, sorted: a stable text.
+// inUse returns a message that names the first few users in sorted order, so that it is stable.
 func inUse(users []string) string {
 	const most = 3
 	slices.Sort(users)

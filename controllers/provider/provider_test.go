@@ -55,7 +55,7 @@ func TestInUseNamesAFewAndIsStable(t *testing.T) {
 	}
 }
 
-// The cache may not know yet what was reserved in the moment in which the provider was told to go.
+// The cache may lack a reservation written at the moment when the provider was deleted.
 func TestAProviderGoesWhenTheAPIServerKnowsOfNoUser(t *testing.T) {
 	const user = "S3Bucket payments/invoices"
 	for name, row := range map[string]struct {
@@ -65,7 +65,7 @@ func TestAProviderGoesWhenTheAPIServerKnowsOfNoUser(t *testing.T) {
 		"no user":                        {},
 		"a user":                         {cached: []string{user}, stays: true},
 		"a user that the cache misses":   {live: []string{user}, stays: true},
-		"one that the cache still shows": {cached: []string{user}, stays: true}, // until it is woken by its end
+		"one that the cache still shows": {cached: []string{user}, stays: true}, // until its deletion enqueues the provider
 	} {
 		listed := func(all []string) func(context.Context, string) ([]string, error) {
 			return func(context.Context, string) ([]string, error) { return all, nil }

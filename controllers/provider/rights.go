@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Account is all that is asked of an account about rights of Pods; docs/iam is checked against it.
+// Account has all calls that checks of workloadIdentity make; docs/iam is tested against it.
 type Account interface {
 	eks.ListPodIdentityAssociationsAPIClient
 	GetPolicy(context.Context, *iam.GetPolicyInput, ...func(*iam.Options)) (*iam.GetPolicyOutput, error)
@@ -33,12 +33,12 @@ func accountOf(s *cloud.Session) Account {
 	}{iam.NewFromConfig(s.ConfigFor(iam.ServiceID)), eks.NewFromConfig(s.ConfigFor(eks.ServiceID))}
 }
 
-// rightsAge is how old answers about rights of Pods may be. The passes that ask again are never at the same moment: see
+// rightsAge is how long an answer about workloadIdentity is valid. Providers do not check again all at once: see
 // engine.Schedule.
 const rightsAge = time.Hour
 
-// checkRights asks, once an hour, whether what workloadIdentity names is there, and how much room there is. What it
-// finds is in conditions of its own: kinds that need no rights of Pods do not wait for them.
+// checkRights checks once an hour that what workloadIdentity names exists, and how much of the quotas is used. The
+// result goes into conditions of its own, so that kinds without workload identity do not wait for it.
 func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, session *cloud.Session, pass *engine.Pass) {
 	if !p.Spec.WorkloadIdentity.GivesRights() {
 		p.Status.WorkloadIdentity = nil
@@ -53,15 +53,15 @@ func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, se
 	look := rightsLook{Account: r.Account(session), session: session, want: p.Spec.WorkloadIdentity}
 	look.all(ctx, r.findCluster(ctx, &look))
 	r.setRightsReady(p, look)
-	if look.passing != nil { // what was read before holds
+	if look.passing != nil { // the previous numbers stay
 		return
 	}
 	p.Status.WorkloadIdentity = &v1alpha1.WorkloadIdentityStatus{ReadTime: metav1.Time{Time: r.Now()}, Roles: look.roles, Associations: look.associations}
 	r.setNearlyFull(p, look.clusterName, pass)
 }
 
-// rightsDue reports whether it is time to ask. What was not right is asked for in every pass, for somebody is about to
-// put it right.
+// rightsDue reports whether a check is due. A failed check is repeated in every pass, because somebody is probably
+// fixing the cause.
 func (r Reconciler) rightsDue(p *v1alpha1.AWSProvider) bool {
 	c, s := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady), p.Status.WorkloadIdentity
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != p.Generation || s == nil {
@@ -70,7 +70,7 @@ func (r Reconciler) rightsDue(p *v1alpha1.AWSProvider) bool {
 	return r.Now().Sub(s.ReadTime.Time).Abs() >= rightsAge
 }
 
-// rightsLook is one look at an account.
+// rightsLook is one check of an account.
 type rightsLook struct {
 	Account
 	session *cloud.Session
@@ -78,13 +78,13 @@ type rightsLook struct {
 
 	clusterName         string
 	roles, associations *v1alpha1.QuotaUse
-	denied              []string // the actions that are missing
-	wrong               []string // what is not there
-	passing             error    // what will pass, and tells nothing
+	denied              []string // the actions without permission
+	wrong               []string // what is missing or misconfigured
+	passing             error    // temporary errors, which prove nothing
 	blocked             *engine.WaitError
 }
 
-// all asks for everything. The cluster is another account's, perhaps; nil: none is to be asked for.
+// all runs all checks. cluster may be in another account; nil skips the check of the cluster.
 func (l *rightsLook) all(ctx context.Context, cluster *cluster) {
 	if cluster != nil {
 		l.askCluster(ctx, cluster)
@@ -96,18 +96,19 @@ func (l *rightsLook) all(ctx context.Context, cluster *cluster) {
 	l.askSummary(ctx)
 }
 
-// associationsQuota is how many associations EKS lets a cluster have. Its guide says so, and that it cannot be raised.
+// associationsQuota is the quota of associations in an EKS cluster. According to the EKS user guide it cannot be
+// raised.
 const associationsQuota = 5000
 
-// cluster is an EKS cluster, and the account that it is in.
+// cluster is an EKS cluster and its account.
 type cluster struct {
 	Account
-	name, place, field string // place says where it is, and field what names it
-	by                 string // whose identity asks, if it is another one's
+	name, place, field string // place is where it is, and field the field that names it, both for messages
+	by                 string // for messages: whose identity calls, if not this provider's
 }
 
-// findCluster returns the EKS cluster of the Pods; nil if there is none, and what is wrong with the AWSProvider that is
-// to name it is noted.
+// findCluster returns the EKS cluster of the Pods, or nil if there is none to check. It notes what is wrong with the
+// AWSProvider that should name the cluster.
 func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 	if l.want.Mode != v1alpha1.WorkloadIdentityPodIdentity {
 		return nil
@@ -139,7 +140,7 @@ func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 	return nil
 }
 
-// askCluster counts the associations of the cluster.
+// askCluster counts the Pod Identity associations of the cluster.
 func (l *rightsLook) askCluster(ctx context.Context, c *cluster) {
 	use := &v1alpha1.QuotaUse{Quota: associationsQuota}
 	for pages := eks.NewListPodIdentityAssociationsPaginator(c, &eks.ListPodIdentityAssociationsInput{ClusterName: &c.name}); pages.HasMorePages(); {
@@ -153,10 +154,10 @@ func (l *rightsLook) askCluster(ctx context.Context, c *cluster) {
 	l.associations, l.clusterName = use, c.name
 }
 
-// webIdentityAudience is what the tokens are for that EKS gives Pods whose ServiceAccount names a role.
+// webIdentityAudience is the audience of the tokens that EKS issues to Pods whose ServiceAccount names a role.
 const webIdentityAudience = "sts.amazonaws.com"
 
-// askIssuer looks at the identity provider that stands for the cluster.
+// askIssuer checks the cluster's OIDC identity provider in IAM.
 func (l *rightsLook) askIssuer(ctx context.Context) {
 	out, err := l.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &l.want.OIDCProviderARN})
 	if err != nil {
@@ -169,7 +170,7 @@ func (l *rightsLook) askIssuer(ctx context.Context) {
 	}
 }
 
-// noSuchEntity is IAM's word for what is not there.
+// noSuchEntity is IAM's error code for a missing resource.
 const noSuchEntity = "NoSuchEntity"
 
 func (l *rightsLook) askBoundary(ctx context.Context) {
@@ -179,7 +180,7 @@ func (l *rightsLook) askBoundary(ctx context.Context) {
 	}
 }
 
-// askSummary reads how many roles there are, and may be. The numbers are of the whole account.
+// askSummary reads the number of IAM roles in the whole account, and its quota.
 func (l *rightsLook) askSummary(ctx context.Context) {
 	out, err := l.GetAccountSummary(ctx, &iam.GetAccountSummaryInput{})
 	if err != nil {
@@ -191,8 +192,8 @@ func (l *rightsLook) askSummary(ctx context.Context) {
 	}
 }
 
-// note notes what an error means: that a permission or a thing is missing, that somebody must act on something else, or
-// nothing.
+// note classifies an error: a missing permission, a missing resource, something else that blocks, or a temporary
+// failure.
 func (l *rightsLook) note(action string, err error, missing bool, wrong string) {
 	wait, known := engine.AsWait(cloud.Explain(err))
 	switch {
@@ -207,7 +208,7 @@ func (l *rightsLook) note(action string, err error, missing bool, wrong string) 
 	}
 }
 
-// setRightsReady says what is missing. What will pass takes nothing from what was known.
+// setRightsReady sets the condition. A temporary failure does not change an earlier result for the same generation.
 func (r Reconciler) setRightsReady(p *v1alpha1.AWSProvider, l rightsLook) {
 	c := metav1.Condition{
 		Type: v1alpha1.ConditionWorkloadIdentityReady, Status: metav1.ConditionFalse, ObservedGeneration: p.Generation, LastTransitionTime: metav1.Time{Time: r.Now()},
@@ -235,7 +236,8 @@ func (r Reconciler) setRightsReady(p *v1alpha1.AWSProvider, l rightsLook) {
 	meta.SetStatusCondition(&p.Status.Conditions, c)
 }
 
-// setNearlyFull sets the condition that warns before nothing more fits, and tells of it once.
+// setNearlyFull sets or removes the condition that warns before a quota is used up, and records an event when it is set
+// or its reason changes.
 func (r Reconciler) setNearlyFull(p *v1alpha1.AWSProvider, cluster string, pass *engine.Pass) {
 	s, reason := p.Status.WorkloadIdentity, v1alpha1.ReasonQuotaNearlyFull
 	var says []string

@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// fakeAccount answers with as many roles and associations as it has, or with an error.
+// fakeAccount returns the given numbers of roles and associations, or an error.
 type fakeAccount struct {
 	roles, quota int32
 	associations int
@@ -56,7 +56,7 @@ func (f *fakeAccount) GetAccountSummary(context.Context, *iam.GetAccountSummaryI
 	return &iam.GetAccountSummaryOutput{SummaryMap: map[string]int32{"Roles": f.roles, "RolesQuota": f.quota}}, f.call("GetAccountSummary")
 }
 
-// rightsDesk is a provider that gives Pods rights, before an account, and the clock.
+// rightsDesk is a provider with workloadIdentity, a fake account and a clock.
 type rightsDesk struct {
 	*fakeAccount
 	p    *v1alpha1.AWSProvider
@@ -77,7 +77,7 @@ func newRightsDesk() *rightsDesk {
 	}
 }
 
-// check makes a pass, and returns the calls that it took.
+// check reconciles once and returns the calls made.
 func (d *rightsDesk) check() []string {
 	d.calls, d.pass = nil, engine.NewPass(nil)
 	session := &cloud.Session{AccountID: "111111111111"}
@@ -138,7 +138,7 @@ func TestWhatRightsOfPodsNeedIsNamed(t *testing.T) {
 	}
 }
 
-// A provider at rest asks once an hour. What is not right is looked at in every pass, and so is an edit.
+// A Ready provider is checked once an hour. A failing or edited one is checked in every pass.
 func TestAnAccountIsAskedOnceAnHour(t *testing.T) {
 	d := newRightsDesk()
 	all := []string{"ListPodIdentityAssociations", "rest of ListPodIdentityAssociations", "GetPolicy", "GetAccountSummary"}
@@ -170,7 +170,7 @@ func TestAnAccountIsAskedOnceAnHour(t *testing.T) {
 	}
 }
 
-// What will pass takes nothing from what is known.
+// A temporary failure does not change what is known.
 func TestALostAnswerTakesNothingFromWhatIsKnown(t *testing.T) {
 	d := newRightsDesk()
 	d.check()

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// The cluster may be in the account of another AWSProvider, which is asked for it.
+// The cluster may be in the account of another AWSProvider, whose session is then used.
 func TestTheClusterOfAnotherAccountIsAskedFor(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(cluster *v1alpha1.AWSProvider, at *fakeAccount)

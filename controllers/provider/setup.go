@@ -45,7 +45,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	})
 }
 
-// clusterOf opens the account of the AWSProvider of the cluster.
+// clusterOf returns a function that opens a session for the AWSProvider of the cluster's account.
 func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context, string) (*v1alpha1.AWSProvider, *cloud.Session, error) {
 	return func(ctx context.Context, name string) (*v1alpha1.AWSProvider, *cloud.Session, error) {
 		p := &v1alpha1.AWSProvider{}
@@ -60,8 +60,8 @@ func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context,
 	}
 }
 
-// watchSecrets wakes the providers that read a Secret of the operator's namespace when it changes; only its metadata
-// is watched.
+// watchSecrets enqueues the providers that use a Secret of the operator's namespace when it changes. Only metadata is
+// watched.
 func watchSecrets(b *builder.Builder, mgr ctrl.Manager) {
 	b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, secret client.Object) []reconcile.Request {
 		list := &v1alpha1.AWSProviderList{}

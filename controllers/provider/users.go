@@ -18,14 +18,14 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// users lists what uses a provider.
+// users lists the objects that use a provider.
 type users struct {
 	mgr   ctrl.Manager
 	kinds map[string]client.Object
 }
 
-// list returns what holds something at a provider, over all kinds: an object that only names one has nothing there, and
-// must not keep it from going.
+// list returns the objects of all kinds that hold a resource at a provider. An object that only refers to the provider
+// has none there, and must not block its deletion.
 func (u users) list(ctx context.Context, provider string) ([]string, error) {
 	var all []string
 	for name, proto := range u.kinds {
@@ -41,7 +41,7 @@ func (u users) list(ctx context.Context, provider string) ([]string, error) {
 	return all, nil
 }
 
-// listUncached lists past the cache, which costs a listing of every kind.
+// listUncached does what list does without the cache, which costs a list request for each kind.
 func (u users) listUncached(ctx context.Context, provider string) ([]string, error) {
 	var all []string
 	for name := range u.kinds {
@@ -57,10 +57,10 @@ func (u users) listUncached(ctx context.Context, provider string) ([]string, err
 	return all, nil
 }
 
-// pageUncached bounds what one request past the cache brings.
+// pageUncached limits one page of an uncached list.
 const pageUncached = 500
 
-// eachUncached calls each like watch.Each, past the cache.
+// eachUncached does what watch.Each does, without the cache.
 func eachUncached(ctx context.Context, mgr ctrl.Manager, kind string, each func(client.Object)) error {
 	for next := ""; ; {
 		made, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
@@ -85,7 +85,8 @@ func userName(kind string, o client.Object) string {
 	return fmt.Sprintf("%s %s/%s", kind, o.GetNamespace(), o.GetName())
 }
 
-// hasReservation reports whether obj may have something in an account: its status says so before anything is made.
+// hasReservation reports whether obj may have resources in an account: its status records the account before anything
+// is created.
 func hasReservation(obj client.Object) bool {
 	switch o := obj.(type) {
 	case external.Object:
@@ -95,12 +96,12 @@ func hasReservation(obj client.Object) bool {
 		return o.Status.AccountID != ""
 	case *v1alpha1.AccessBinding:
 		return o.Status.AccountID != ""
-	default: // a PoolGateway is of an account from the start
+	default: // a PoolGateway belongs to an account from its creation
 		return true
 	}
 }
 
-// enqueueDeletedProvider wakes the providers of an object that wait for their last one to go.
+// enqueueDeletedProvider enqueues the providers of an object that are being deleted and may have waited for it.
 func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
 		for _, name := range watch.ProviderOf(o) {
@@ -113,7 +114,7 @@ func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 	})
 }
 
-// reservationReleased lets pass what holds nothing any more at a provider that it held something at.
+// reservationReleased passes events after which an object no longer holds resources at a provider where it held some.
 func reservationReleased() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is client.Object) bool {
 		left := func(provider string) bool { return !slices.Contains(watch.ProviderOf(is), provider) }

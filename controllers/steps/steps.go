@@ -14,28 +14,27 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Step is one stage of a longer piece of work on one object. Do and Undo are called again and again, so both must be
-// safe to repeat.
+// Step is one stage of the work on an object. Do and Undo are called repeatedly, so both must be idempotent.
 type Step struct {
-	// Name is the condition's type, and the row that the portal shows.
+	// Name is the condition's type, and a row in the portal.
 	Name string
-	// Do checks, then acts if need be. nil: it holds now, and the text says what.
+	// Do checks, then acts if necessary. It returns nil if the step holds now, with a message for the condition.
 	Do func(ctx context.Context) (string, error)
-	// Undo takes back what Do made; nil where nothing is left behind.
+	// Undo undoes what Do did; nil if there is nothing to undo.
 	Undo func(ctx context.Context) error
-	// Watches names an earlier step whose work this one only looks at. It runs as long as that one holds, whatever
-	// happens to the steps between. Empty: it runs when all steps before it hold.
+	// Watches names an earlier step whose work this step only observes. The step runs while that step holds, even if a
+	// step between them fails. Empty: it runs when all steps before it hold.
 	Watches string
-	// Unwanted says that the object does not ask for the step. It runs all the same, to take back what an earlier spec
-	// asked for, and has no condition.
+	// Unwanted is true if the spec does not ask for the step. Do runs nevertheless, to undo what an earlier spec asked
+	// for, and the step has no condition.
 	Unwanted bool
 }
 
-// List is the whole work on one object, in order.
+// List is all the work on one object, in order.
 type List []Step
 
-// Reconcile does every step on every pass, so that drift in an early one is found however far the object had come.
-// After the first that does not hold it only looks, and returns that one's error.
+// Reconcile runs every step on every pass, so that drift in an early step is found even when later steps are done.
+// After the first step that fails, it runs only steps that observe, and returns the error of the failed one.
 func (l List) Reconcile(ctx context.Context, obj engine.Object, pass *engine.Pass) error {
 	for i, s := range l {
 		text, err := s.Do(ctx)
@@ -48,7 +47,7 @@ func (l List) Reconcile(ctx context.Context, obj engine.Object, pass *engine.Pas
 	return nil
 }
 
-// ReconcileAll does every step, whatever becomes of the others, and returns the error of the first that does not hold.
+// ReconcileAll runs every step even if others fail, and returns the first error.
 func (l List) ReconcileAll(ctx context.Context, pass *engine.Pass) error {
 	var first error
 	for _, s := range l {
@@ -59,7 +58,7 @@ func (l List) ReconcileAll(ctx context.Context, pass *engine.Pass) error {
 	return first
 }
 
-// setCondition sets the step's condition by its outcome.
+// setCondition sets the step's condition to the outcome.
 func setCondition(s Step, pass *engine.Pass, text string, err error) {
 	switch {
 	case err != nil:
@@ -75,9 +74,8 @@ func setCondition(s Step, pass *engine.Pass, text string, err error) {
 	}
 }
 
-// markRemaining sets the conditions of the steps after one that does not hold. Those that watch a step that holds
-// observe. Of the others, what held for this very spec is as it was left, and its condition stays; the rest is not
-// known.
+// markRemaining sets the conditions of the steps after the one that failed. Steps that watch a step that holds are run.
+// The others keep their condition if they held at this generation, and are Unknown otherwise.
 func (l List) markRemaining(ctx context.Context, at int, obj engine.Object, pass *engine.Pass, failed error) {
 	for _, s := range l[at+1:] {
 		switch {
@@ -91,7 +89,8 @@ func (l List) markRemaining(ctx context.Context, at int, obj engine.Object, pass
 	}
 }
 
-// observe runs a step that only looks, and reports whether that told anything: an error of the look itself does not.
+// observe runs a step that only observes, and reports whether the result is conclusive: an error of the read itself is
+// not.
 func observe(ctx context.Context, s Step, pass *engine.Pass) bool {
 	text, err := s.Do(ctx)
 	if _, known := engine.AsWait(err); err != nil && !known {
@@ -101,13 +100,13 @@ func observe(ctx context.Context, s Step, pass *engine.Pass) bool {
 	return true
 }
 
-// watchedStepFailed reports whether s watches the step that failed, and that is known not to hold.
+// watchedStepFailed reports whether s watches the failed step, and its failure is conclusive.
 func watchedStepFailed(s, failing Step, failed error) bool {
 	_, known := engine.AsWait(failed)
 	return known && s.Watches == failing.Name
 }
 
-// holds reports whether a step held in this pass, or, if the pass says nothing of it, for this very spec before.
+// holds reports whether a step held in this pass or, if this pass did not run it, at this generation before.
 func holds(name string, obj engine.Object, pass *engine.Pass) bool {
 	if status, _, _ := pass.Condition(name); status != "" {
 		return status == metav1.ConditionTrue
@@ -116,8 +115,8 @@ func holds(name string, obj engine.Object, pass *engine.Pass) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == obj.GetGeneration()
 }
 
-// Finalize undoes the steps, the last one first, and ends at the first that is not undone. What is undone does not hold
-// any more, and what is being undone neither.
+// Finalize undoes the steps in reverse order, and returns the first error. The condition of a step becomes False when
+// it is undone or being undone.
 func (l List) Finalize(ctx context.Context, obj engine.Object, pass *engine.Pass) error {
 	for _, s := range slices.Backward(l) {
 		if s.Undo == nil {

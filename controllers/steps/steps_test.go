@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// list has three steps, of which the second may be unwanted; done notes what was called.
+// list returns three steps, of which the second may be unwanted; done records the calls.
 func list(done *[]string, fails map[string]error, unwanted bool) List {
 	var all List
 	for _, name := range []string{"First", "Second", "Third"} {
@@ -101,7 +101,7 @@ func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
 	}
 }
 
-// held returns a condition of a spec of that generation.
+// held returns a True condition observed at that generation.
 func held(kind string, generation int64) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, Message: kind + " held", ObservedGeneration: generation}
 }
@@ -114,7 +114,7 @@ func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
 		watches string
 		before  []metav1.Condition
 		fails   map[string]error
-		third   string // as the pass marks it; "" leaves it as it is
+		third   string // in the pass; "" leaves it unchanged
 	}{
 		"a step that never held waits":                {fails: map[string]error{"Second": waits}, third: waiting},
 		"one that held for this spec is left":         {before: []metav1.Condition{held("Third", 2)}, fails: map[string]error{"Second": waits}},
@@ -174,7 +174,7 @@ func TestReleaseKeepsThePause(t *testing.T) {
 	}
 }
 
-// A page that shows a deletion shows of each step what is left of it.
+// A page about a deletion shows which steps are undone already.
 func TestWhatIsUndoneDoesNotHoldAnyMore(t *testing.T) {
 	obj, pass, done := &v1alpha1.WebApp{}, engine.NewPass(nil), []string(nil)
 	for _, name := range []string{"First", "Second", "Third"} {

@@ -1,6 +1,6 @@
-// Package sweep looks every few minutes whether what AWS should have is still there: by one listing for all objects of
-// a kind, a provider and a region. It decides nothing. An object whose resource a listing does not show is woken, and
-// looks for itself; so an incomplete listing can neither create nor delete anything.
+// Package sweep checks every few minutes whether the expected AWS resources still exist, with one list call for all
+// objects of a kind, a provider and a region. It decides nothing: it enqueues the objects whose resource is missing
+// from a list, and their reconcilers check for themselves. So an incomplete list cannot create or delete anything.
 package sweep
 
 import (
@@ -22,15 +22,16 @@ import (
 // Kind is one kind to sweep.
 type Kind struct {
 	Name string
-	// List lists the ARNs of all resources of the kind that a session sees: all of them, or an error.
+	// List returns the ARNs of all resources of the kind that a session sees. It never returns a partial list without
+	// an error.
 	List func(context.Context, *cloud.Session) ([]string, error)
-	// Objects calls each for every object of the kind, from the cache.
+	// Objects calls each with every object of the kind, from the cache.
 	Objects func(ctx context.Context, each func(external.Object)) error
-	// Enqueue asks for a pass over obj.
+	// Enqueue requests a reconciliation of obj.
 	Enqueue func(ctx context.Context, obj external.Object)
 }
 
-// Sweeper sweeps all kinds. It implements manager.Runnable, for the leader alone.
+// Sweeper sweeps all kinds. It implements manager.Runnable and runs on the leader only.
 type Sweeper struct {
 	Kinds    []Kind
 	Reader   client.Reader // cached
@@ -38,8 +39,8 @@ type Sweeper struct {
 	Every    time.Duration
 }
 
-// Start implements manager.Runnable. The first sweep comes after one interval: at the start every object looks for
-// itself.
+// Start implements manager.Runnable. The first sweep starts after one interval, since every object is reconciled at the
+// start anyway.
 func (s *Sweeper) Start(ctx context.Context) error {
 	for {
 		timer := time.NewTimer(time.Duration(float64(s.Every) * (0.9 + 0.2*rand.Float64()))) //nolint:gosec // it only spreads load
@@ -56,10 +57,10 @@ func (s *Sweeper) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (s *Sweeper) NeedLeaderElection() bool { return true }
 
-// group is what one listing covers.
+// group identifies the objects that one list covers.
 type group struct{ provider, account, region string }
 
-// Sweep goes over all kinds once. A listing that fails is told in the log and the metrics, and proves nothing.
+// Sweep sweeps all kinds once. A list that fails is logged and counted, and proves nothing.
 func (s *Sweeper) Sweep(ctx context.Context) {
 	ctx = engine.WithRoutine(ctx, true)
 	at := &errgroup.Group{}
@@ -82,15 +83,15 @@ func (s *Sweeper) Sweep(ctx context.Context) {
 			})
 		}
 	}
-	_ = at.Wait() // a failed listing is told where it fails
+	_ = at.Wait() // errors are logged where they occur
 }
 
 const (
-	maxConcurrent = 8               // listings at the same time: a slow account must not hold up the others
-	listTimeout   = 2 * time.Minute // that one listing may take
+	maxConcurrent = 8               // lists at the same time: a slow account must not delay the others
+	listTimeout   = 2 * time.Minute // for one list
 )
 
-// expected reports whether AWS must have obj's resource: one that is not in sync is looked after already.
+// expected reports whether AWS should have obj's resource. An object that is not Ready is reconciled anyway.
 func expected(obj external.Object) bool {
 	_, status := obj.AWS()
 	return status.ARN != "" && status.Ready && !external.ObserveOnly(obj) && obj.GetDeletionTimestamp().IsZero() &&

@@ -25,7 +25,7 @@ import (
 
 const account = "111122223333"
 
-// callerIdentity is what STS answers.
+// callerIdentity is the answer of the fake STS.
 const callerIdentity = `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::` + account + `:user/x</Arn><Account>` + account + `</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
 
 type secrets struct{}
@@ -33,7 +33,7 @@ type secrets struct{}
 func (secrets) Version(context.Context, string) (string, error)              { return "1", nil }
 func (secrets) Value(context.Context, v1alpha1.SecretKeyRef) (string, error) { return "key", nil }
 
-// sweeper sweeps objects; list is what AWS lists.
+// sweeper returns a Sweeper over objects; list returns what the fake AWS has.
 func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string, error), objects ...external.Object) (*Sweeper, *[]string) {
 	t.Helper()
 	sts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(callerIdentity)) }))

@@ -39,7 +39,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// bindSecrets gives what spec.secrets says.
+// bindSecrets binds the roles that spec.secrets grants.
 func (p *pass) bindSecrets(ctx context.Context, namespace string) error {
 	secrets := p.team.Spec.Secrets
 	for name, in := range map[string]func(v1alpha1.TeamRole) bool{
@@ -58,7 +58,8 @@ func (p *pass) bindSecrets(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// bind keeps the RoleBinding that gives a ClusterRole in one namespace to the members for whose role in returns true.
+// bind applies the RoleBinding that grants a ClusterRole in one namespace to the members for whose role in returns
+// true, or deletes it if there are none.
 func (p *pass) bind(ctx context.Context, namespace, name string, in func(v1alpha1.TeamRole) bool) error {
 	who := p.subjects(func(r v1alpha1.TeamRole) bool { return in(p.effective(r)) })
 	if len(who) == 0 {
@@ -68,7 +69,7 @@ func (p *pass) bind(ctx context.Context, namespace, name string, in func(v1alpha
 	return p.objects.Apply(ctx, binding, &rbacv1.RoleBinding{})
 }
 
-// effective returns what a role is worth now: in a suspended team, everybody only looks.
+// effective returns the role that currently applies: in a suspended team, everybody is a viewer.
 func (p *pass) effective(role v1alpha1.TeamRole) v1alpha1.TeamRole {
 	if p.team.Spec.Suspended {
 		return v1alpha1.TeamViewer
@@ -76,7 +77,7 @@ func (p *pass) effective(role v1alpha1.TeamRole) v1alpha1.TeamRole {
 	return role
 }
 
-// bindTeam lets members see their Team, and owners change it: admission keeps them to spec.members.
+// bindTeam lets members read their Team and owners change it. Admission limits owners' changes to spec.members.
 func (p *pass) bindTeam(ctx context.Context) error {
 	all := p.subjects(func(v1alpha1.TeamRole) bool { return true })
 	if err := p.bindCluster(ctx, teamRole(p.team.Name), []string{"get"}, all); err != nil {
@@ -92,7 +93,7 @@ func teamRole(team string) string { return v1alpha1.TeamRolePrefix + team }
 // ownerRole returns the name of the ClusterRole that lets owners change their Team.
 func ownerRole(team string) string { return teamRole(team) + ":owner" }
 
-// bindCluster keeps a ClusterRole that is about the Team alone, and its binding.
+// bindCluster applies a ClusterRole for this Team alone, and its binding, or deletes both without subjects.
 func (p *pass) bindCluster(ctx context.Context, name string, verbs []string, who []*rbacac.SubjectApplyConfiguration) error {
 	if len(who) == 0 {
 		return p.unbindCluster(ctx, name)
@@ -106,7 +107,7 @@ func (p *pass) bindCluster(ctx context.Context, name string, verbs []string, who
 	return p.objects.Apply(ctx, binding, &rbacv1.ClusterRoleBinding{})
 }
 
-// unbindCluster deletes a ClusterRole that is about the Team alone, and its binding.
+// unbindCluster deletes a ClusterRole for this Team alone, and its binding.
 func (p *pass) unbindCluster(ctx context.Context, name string) error {
 	if err := p.objects.Delete(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 		return err
@@ -114,8 +115,8 @@ func (p *pass) unbindCluster(ctx context.Context, name string) error {
 	return p.objects.Delete(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}})
 }
 
-// unbindTeam takes back what bindTeam gives. The garbage collector would not, where the kind goes along with the last
-// Team.
+// unbindTeam deletes what bindTeam created. The garbage collector would not if the CRD is deleted together with the
+// last Team.
 func (p *pass) unbindTeam(ctx context.Context) error {
 	if err := p.unbindCluster(ctx, teamRole(p.team.Name)); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (p *pass) unbindTeam(ctx context.Context) error {
 	return p.unbindCluster(ctx, ownerRole(p.team.Name))
 }
 
-// rolesGiven returns the ClusterRoles that a team can give in its namespaces, each by a RoleBinding of its name.
+// rolesGiven returns the ClusterRoles that a team can grant in its namespaces, each by a RoleBinding of the same name.
 func rolesGiven() []string {
 	all := []string{v1alpha1.SecretWriterRole, v1alpha1.DatabaseReaderRole, v1alpha1.DatabaseOwnerRole}
 	for _, role := range v1alpha1.TeamRoles {
@@ -132,7 +133,7 @@ func rolesGiven() []string {
 	return all
 }
 
-// subjects returns the members whose role in says yes.
+// subjects returns the members for whose role in returns true, each once.
 func (p *pass) subjects(in func(v1alpha1.TeamRole) bool) []*rbacac.SubjectApplyConfiguration {
 	var all []*rbacac.SubjectApplyConfiguration
 	seen := map[string]bool{}
@@ -154,7 +155,7 @@ func roleRef(name string) *rbacac.RoleRefApplyConfiguration {
 	return rbacac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(name)
 }
 
-// made returns what a team can have in a namespace, to be deleted.
+// made returns the objects that a team may have created in a namespace, for deletion.
 func made(namespace string) []client.Object {
 	all := []client.Object{quotaOf(namespace), limitsOf(namespace), policyOf(namespace), grantOf(namespace)}
 	for _, role := range rolesGiven() {

@@ -14,7 +14,7 @@ func grantOf(namespace string) *v1alpha1.HostnameGrant {
 	return &v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.HostnameGrantName}}
 }
 
-// grant declares a HostnameGrant: its spec, and nothing that is not the team's.
+// grant is the apply configuration of a HostnameGrant: only the fields that the Team owns.
 type grant struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -22,7 +22,7 @@ type grant struct {
 	Spec v1alpha1.HostnameGrantSpec `json:"spec"`
 }
 
-// hostnames grants the hostnames that the team can have in each namespace.
+// hostnames applies a HostnameGrant in each namespace, or deletes it if the team has no hostnames.
 func (p *pass) hostnames(ctx context.Context) (string, error) {
 	spec := p.team.Spec.Hostnames
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {

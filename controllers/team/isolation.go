@@ -20,7 +20,7 @@ func policyOf(namespace string) *networkingv1.NetworkPolicy {
 	return &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: objectName}}
 }
 
-// isolation keeps the team's Pods from those of others.
+// isolation applies the NetworkPolicies that isolate the team's Pods, or deletes them if the network is open.
 func (p *pass) isolation(ctx context.Context) (string, error) {
 	open := p.team.Spec.Isolation.Network == v1alpha1.NetworkOpen
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {
@@ -36,17 +36,17 @@ func (p *pass) isolation(ctx context.Context) (string, error) {
 	return level + ", and reach their team, DNS and the addresses that are allowed", err
 }
 
-// Networks that are not the internet, and the address of the machine's own credentials.
+// Networks that are not the internet, including the link-local address that serves the node's own credentials.
 var privateNetworks = []string{"10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
 
-// Addresses on each machine that Pods need: the cache of DNS, and the agent that gives Pods their own AWS credentials.
+// Addresses on each node that Pods need: the DNS cache, and the agent that gives Pods their own AWS credentials.
 const (
 	nodeLocalDNS     = "169.254.20.10/32"
 	podIdentityAgent = "169.254.170.23/32"
 )
 
-// networkPolicy denies what it does not list. clusterNetworks are those of Pods, Services and machines that are not
-// among the private ones.
+// networkPolicy returns a policy that denies all traffic except what it lists. clusterNetworks are the networks of
+// Pods, Services and nodes that are not in private ranges.
 func networkPolicy(t *v1alpha1.Team, namespace string, clusterNetworks []netip.Prefix) *networkac.NetworkPolicyApplyConfiguration {
 	sameTeam := networkac.NetworkPolicyPeer().WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{v1alpha1.LabelTeam: t.Name}))
 	in := []*networkac.NetworkPolicyIngressRuleApplyConfiguration{networkac.NetworkPolicyIngressRule().WithFrom(sameTeam)}
@@ -65,12 +65,12 @@ func networkPolicy(t *v1alpha1.Team, namespace string, clusterNetworks []netip.P
 		WithIngress(in...).WithEgress(out...))
 }
 
-// The addresses of the internet. Of IPv6 they are those that are routed there; Pods of an IPv6 cluster of EKS have
-// such, too.
+// The addresses of the internet. For IPv6 this is the range of global unicast addresses, which Pods of an IPv6 EKS
+// cluster have, too.
 var internet = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("2000::/3")}
 
-// reachable returns the addresses outside of the team that its Pods reach: those that are listed, or the internet
-// without the cluster's own networks.
+// reachable returns the addresses outside the team that its Pods can reach: the listed ones, or the internet without
+// the cluster's own networks.
 func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.NetworkPolicyPeerApplyConfiguration {
 	if len(listed) > 0 {
 		return blocks(listed)
@@ -81,7 +81,7 @@ func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.Net
 		if whole.Addr().Is4() {
 			block.WithExcept(privateNetworks...)
 		}
-		for _, network := range clusterNetworks { // Kubernetes refuses an exception that is not in the block
+		for _, network := range clusterNetworks { // Kubernetes rejects an exception outside the block
 			if network.Bits() > whole.Bits() && whole.Contains(network.Addr()) && !slices.Contains(block.Except, network.String()) {
 				block.WithExcept(network.String())
 			}

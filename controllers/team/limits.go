@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// objectName is the name of what a team has once in a namespace.
+// objectName is the name of the objects that a team has once in each namespace.
 const objectName = "portico-team"
 
 func quotaOf(namespace string) *corev1.ResourceQuota {
@@ -27,7 +27,7 @@ func limitsOf(namespace string) *corev1.LimitRange {
 	return &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: objectName}}
 }
 
-// quotas limits what each namespace holds, and what each container gets.
+// quotas applies the quota of each namespace and the limits of each container, or deletes them if unset.
 func (p *pass) quotas(ctx context.Context) (string, error) {
 	hard, containers := hardLimits(p.team.Spec.Quotas), containerLimits(p.team.Spec.Isolation.Containers)
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {
@@ -62,7 +62,7 @@ func (p *pass) quota(ctx context.Context, namespace string, hard corev1.Resource
 	return nil
 }
 
-// hardLimits returns the quotas as Kubernetes names them.
+// hardLimits returns the quotas under the resource names of Kubernetes.
 func hardLimits(q *v1alpha1.TeamQuotas) corev1.ResourceList {
 	hard := corev1.ResourceList{}
 	if q == nil {
@@ -85,7 +85,7 @@ func hardLimits(q *v1alpha1.TeamQuotas) corev1.ResourceList {
 	return hard
 }
 
-// containerLimits returns the limits of single containers, nil for none.
+// containerLimits returns the limits of single containers, nil if there are none.
 func containerLimits(c *v1alpha1.ContainerLimits) *coreac.LimitRangeItemApplyConfiguration {
 	if c == nil || c.DefaultRequest == nil && c.Default == nil && c.Max == nil {
 		return nil

@@ -27,17 +27,17 @@ const (
 	labelPodWarning  = "pod-security.kubernetes.io/warn"
 )
 
-// Labels and annotations that a team keeps on its namespaces: admission lets the operator write these and no others.
+// Labels and annotations that a team owns on its namespaces: admission lets the operator write these and no others.
 var (
 	teamLabels      = []string{v1alpha1.LabelTeam, v1alpha1.LabelAWS, v1alpha1.LabelEnvironment, v1alpha1.LabelConfirmDeletion}
 	keptLabels      = slices.Concat(teamLabels, []string{labelPodSecurity, labelPodWarning})
 	keptAnnotations = []string{v1alpha1.AnnotationTeamUID, v1alpha1.AnnotationDefaultProvider, v1alpha1.AnnotationGuardrails}
 )
 
-// soon is when a namespace is looked at again that was changed at the same time, or is being deleted.
+// soon is the delay before another look at a namespace that was changed concurrently, or is being deleted.
 const soon = 2 * time.Second
 
-// namespaces creates or takes the namespaces that the team asks for, and lets go those that it does not.
+// namespaces creates or adopts the namespaces in the spec, and releases those no longer in it.
 func (p *pass) namespaces(ctx context.Context) (string, error) {
 	var failed firstError
 	names := p.team.NamespaceNames()
@@ -58,7 +58,7 @@ func (p *pass) namespaces(ctx context.Context) (string, error) {
 	return "the team has " + strings.Join(names, ", "), failed.err()
 }
 
-// namespace makes one namespace the team's.
+// namespace creates or adopts one namespace for the team.
 func (p *pass) namespace(ctx context.Context, name string) error {
 	if slices.Contains(p.System, name) {
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a namespace of the platform, and no team can have it; choose another name in spec.namespaces", name)
@@ -67,7 +67,7 @@ func (p *pass) namespace(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !found { // or the cache is behind
+	if !found { // or the cache is stale
 		if ns, found, err = readNamespace(ctx, p.APIReader, name); err != nil {
 			return err
 		}
@@ -82,8 +82,8 @@ func (p *pass) namespace(ctx context.Context, name string) error {
 	return p.mark(ctx, ns, labels, replaced(ns.Annotations, keptAnnotations, notes))
 }
 
-// whyNotOurs returns why a namespace that exists must be left alone. Its label is the consent: only admins can write
-// it.
+// whyNotOurs returns why an existing namespace must be left alone, or nil. Its label is the consent: only admins can
+// write it.
 func (p *pass) whyNotOurs(ns *metav1.PartialObjectMetadata) error {
 	owner, labelled := ns.Labels[v1alpha1.LabelTeam]
 	switch {
@@ -98,8 +98,8 @@ func (p *pass) whyNotOurs(ns *metav1.PartialObjectMetadata) error {
 		ns.Name, ns.Name, v1alpha1.LabelTeam, p.team.Name)
 }
 
-// marks returns the labels of the team's namespace, with those that it has from others, and the annotations that the
-// team gives it.
+// marks returns the labels of the team's namespace, including those that others set, and the annotations that the team
+// sets.
 func (p *pass) marks(name string, have map[string]string) (labels, notes map[string]string) {
 	spec := &p.team.Spec
 	level := strings.ToLower(string(spec.Isolation.PodSecurity))
@@ -127,7 +127,7 @@ func (p *pass) marks(name string, have map[string]string) (labels, notes map[str
 	return labels, notes
 }
 
-// create uses Create and not an apply, which would take what somebody made in this very moment.
+// create uses Create instead of an apply, which would adopt a namespace that somebody created at the same moment.
 func (p *pass) create(ctx context.Context, name string) error {
 	labels, notes := p.marks(name, nil)
 	notes[v1alpha1.AnnotationCreatedForTeam] = p.team.Name
@@ -147,7 +147,7 @@ func (p *pass) create(ctx context.Context, name string) error {
 	return nil
 }
 
-// mark makes these the namespace's labels and annotations.
+// mark writes these labels and annotations to the namespace if they differ.
 func (p *pass) mark(ctx context.Context, ns *metav1.PartialObjectMetadata, labels, notes map[string]string) error {
 	if maps.Equal(ns.Labels, labels) && maps.Equal(ns.Annotations, notes) {
 		return nil
@@ -167,7 +167,7 @@ func (p *pass) mark(ctx context.Context, ns *metav1.PartialObjectMetadata, label
 	return nil
 }
 
-// replaced returns all with those of keys that want has, and without the others of keys.
+// replaced returns a copy of all in which keys have the values of want, and keys that want lacks are removed.
 func replaced(all map[string]string, keys []string, want map[string]string) map[string]string {
 	out := maps.Clone(all)
 	if out == nil {
@@ -194,7 +194,7 @@ func differing(a, b map[string]string) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// release takes from a namespace what the team gave it. Everything else in it stays.
+// release removes the team's labels, annotations and objects from a namespace. Everything else in it stays.
 func (p *pass) release(ctx context.Context, ns *metav1.PartialObjectMetadata) error {
 	for _, obj := range made(ns.Name) {
 		if err := p.objects.Delete(ctx, obj); err != nil {
@@ -202,7 +202,8 @@ func (p *pass) release(ctx context.Context, ns *metav1.PartialObjectMetadata) er
 		}
 	}
 	labels := ns.Labels
-	if owner := labels[v1alpha1.LabelTeam]; owner == "" || owner == p.team.Name { // else they are of the team that has it now
+	// If the label names another team, the labels are that team's now.
+	if owner := labels[v1alpha1.LabelTeam]; owner == "" || owner == p.team.Name {
 		labels = replaced(labels, teamLabels, nil)
 	}
 	if err := p.mark(ctx, ns, labels, replaced(ns.Annotations, keptAnnotations, nil)); err != nil {
@@ -225,7 +226,7 @@ func readNamespace(ctx context.Context, from client.Reader, name string) (*metav
 	return ns, true, nil
 }
 
-// refused turns a refusal of the API server into a WaitError.
+// refused turns a rejection by the API server into a WaitError.
 func refused(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// providers looks whether the AWS accounts that the team lists can be used by it. It changes nothing.
+// providers checks whether the team can use the AWS accounts that it lists. It changes nothing.
 func (p *pass) providers(ctx context.Context) (string, error) {
 	var failed firstError
 	names := make([]string, 0, len(p.team.Spec.Providers))
@@ -44,7 +44,7 @@ func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
 			return err
 		}
 		var have map[string]string
-		if exists { // it may have labels of others, by which the provider selects
+		if exists { // it may have other labels, which the provider's selector may match
 			have = ns.Labels
 		}
 		labels, _ := p.marks(name, have)
@@ -59,7 +59,7 @@ func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
 	return nil
 }
 
-// readProviders reads the AWS accounts that the team lists, without those that do not exist.
+// readProviders reads the AWSProviders that the team lists, skipping those that do not exist.
 func (p *pass) readProviders(ctx context.Context) error {
 	for _, one := range p.team.Spec.Providers {
 		found := v1alpha1.AWSProvider{}
@@ -73,11 +73,12 @@ func (p *pass) readProviders(ctx context.Context) error {
 	return nil
 }
 
-// usable returns those of the team's AWS accounts that allow a namespace with these labels.
+// usable returns those of the team's AWSProviders that allow a namespace with these labels.
 func (p *pass) usable(labels map[string]string) []v1alpha1.AWSProvider {
 	var all []v1alpha1.AWSProvider
 	for i := range p.offered {
-		if allowed, err := cloud.AllowsNamespace(&p.offered[i], labels); err == nil && allowed { // the step about providers tells the error
+		// The providers step reports errors.
+		if allowed, err := cloud.AllowsNamespace(&p.offered[i], labels); err == nil && allowed {
 			all = append(all, p.offered[i])
 		}
 	}

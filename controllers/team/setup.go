@@ -26,14 +26,14 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// owned returns the kinds of objects that a Team owns, beside HostnameGrants.
+// owned returns the kinds of objects that a Team owns, except HostnameGrants.
 func owned() []client.Object {
 	return []client.Object{
 		&rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &corev1.ResourceQuota{}, &corev1.LimitRange{}, &networkingv1.NetworkPolicy{},
 	}
 }
 
-// CachedObjects returns how the objects of Teams are cached: those that carry our label.
+// CachedObjects returns the cache settings for the objects of Teams: only those with Portico's label are cached.
 func CachedObjects() map[client.Object]cache.ByObject {
 	all := map[client.Object]cache.ByObject{}
 	for _, obj := range owned() {
@@ -45,12 +45,12 @@ func CachedObjects() map[client.Object]cache.ByObject {
 // Options are what the controller of Teams needs.
 type Options struct {
 	Engine engine.Options
-	// System are the namespaces of the platform.
+	// System are the namespaces of the platform, which no team can have.
 	System []string
 	// Requested are the kinds that teams request, by name.
 	Requested map[string]client.Object
-	// ClusterNetworks are the networks of Pods, Services and machines: where a team reaches the internet, it does not
-	// reach these.
+	// ClusterNetworks are the networks of Pods, Services and nodes, which are excluded where a team reaches the
+	// internet.
 	ClusterNetworks []netip.Prefix
 }
 
@@ -93,7 +93,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	})
 }
 
-// enqueueTeams wakes the teams that ask for the namespace that changed, and the one that has it.
+// enqueueTeams enqueues the teams whose spec lists the changed namespace, and the team that its label names.
 func enqueueTeams(mgr ctrl.Manager) handler.EventHandler {
 	asked := func(ns client.Object) client.ListOption { return client.MatchingFields{namespaceIndex: ns.GetName()} }
 	return handler.Funcs{
@@ -118,10 +118,11 @@ func addTeam(q workqueue.TypedRateLimitingInterface[reconcile.Request], ns clien
 	}
 }
 
-// countAfter gathers what is requested and deleted in a burst: the numbers of a team are written once for all of it.
+// countAfter is the delay that collects a burst of creations and deletions: the team's counts are written once for all
+// of them.
 const countAfter = 2 * time.Second
 
-// enqueueCount wakes the team of a namespace in which something was requested or is gone.
+// enqueueCount enqueues the team of a namespace in which a requested object was created or deleted.
 func enqueueCount(mgr ctrl.Manager) handler.EventHandler {
 	add := func(ctx context.Context, obj client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		if ns, found, err := readNamespace(ctx, mgr.GetCache(), obj.GetNamespace()); err == nil && found {
@@ -140,7 +141,7 @@ func enqueueCount(mgr ctrl.Manager) handler.EventHandler {
 	}
 }
 
-// counter counts what is requested in a namespace.
+// counter counts the requested objects in a namespace.
 type counter struct {
 	mgr   ctrl.Manager
 	kinds map[string]client.Object

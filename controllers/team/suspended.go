@@ -14,16 +14,17 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// onlyLooking are the ClusterRoles that leave everything as it is.
+// onlyLooking are the ClusterRoles that only permit reading.
 var onlyLooking = []string{v1alpha1.TeamViewer.ClusterRole(), "view"}
 
-// suspended says what becomes of a team while it is suspended. RoleBindings that others made, such as one for a tool,
-// are not the Team's to change: those that may give more than looking are named.
+// suspended returns the condition's message for a suspended team. RoleBindings that others created, for example for a
+// tool, are not the Team's to change: the message lists those that may permit more than reading.
 func (p *pass) suspended(ctx context.Context) (string, error) {
 	var all []string
 	err := p.each(ctx, func(ctx context.Context, namespace string) error {
 		list := &rbacv1.RoleBindingList{}
-		if err := p.APIReader.List(ctx, list, client.InNamespace(namespace)); err != nil { // the cache has Portico's own alone
+		// The cache has only Portico's own RoleBindings.
+		if err := p.APIReader.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return fmt.Errorf("list the role bindings of %s: %w", namespace, err)
 		}
 		for i := range list.Items {
@@ -42,8 +43,8 @@ func (p *pass) suspended(ctx context.Context) (string, error) {
 	return words, err
 }
 
-// beside returns those to whom the RoleBinding may give more than looking, unless it is the Team's own. The platform's
-// ServiceAccounts, which act for users and tools, are not among them.
+// beside returns the subjects to whom the RoleBinding may grant more than reading, unless the Team owns the binding. It
+// leaves out the platform's ServiceAccounts, which act for users and tools.
 func (p *pass) beside(b *rbacv1.RoleBinding) (who []string) {
 	if metav1.IsControlledBy(b, p.team) || b.RoleRef.Kind == "ClusterRole" && slices.Contains(onlyLooking, b.RoleRef.Name) {
 		return nil

@@ -1,4 +1,4 @@
-// Package team keeps Teams: their namespaces, who can do what in them, and how much.
+// Package team reconciles Teams: their namespaces, roles and quotas.
 package team
 
 import (
@@ -22,16 +22,16 @@ import (
 // Reconciler implements engine.KindReconciler for Team.
 type Reconciler struct {
 	Client    client.Client // cached
-	APIReader client.Reader // past the cache
+	APIReader client.Reader // uncached
 	// System are the namespaces of the platform, which no team can have.
 	System []string
-	// ClusterNetworks are kept out of what the Pods of a team reach.
+	// ClusterNetworks are excluded from the addresses that the Pods of a team can reach.
 	ClusterNetworks []netip.Prefix
-	// Count counts the resources that are requested in a namespace, by kind.
+	// Count counts the requested objects in a namespace, by kind.
 	Count func(ctx context.Context, namespace string) (map[string]int, error)
 }
 
-// Reconcile implements engine.KindReconciler: every step is done, whatever becomes of the others.
+// Reconcile implements engine.KindReconciler. It runs every step, even after one fails.
 func (r Reconciler) Reconcile(ctx context.Context, t *v1alpha1.Team, pass *engine.Pass) error {
 	work, err := r.begin(ctx, t, pass)
 	if err != nil {
@@ -49,15 +49,15 @@ func (r Reconciler) Reconcile(ctx context.Context, t *v1alpha1.Team, pass *engin
 	return errors.Join(err, r.count(ctx, t, work.kept))
 }
 
-// pass is one pass over one Team.
+// pass is one reconciliation of one Team.
 type pass struct {
 	Reconciler
 	team    *v1alpha1.Team
 	pass    *engine.Pass
 	objects *apply.Objects
-	// kept are the namespaces that the team has.
+	// kept are the namespaces that belong to the team.
 	kept []string
-	// offered are the AWS accounts that it lists.
+	// offered are the AWSProviders that the team lists.
 	offered []v1alpha1.AWSProvider
 }
 
@@ -70,7 +70,7 @@ func (r Reconciler) begin(ctx context.Context, t *v1alpha1.Team, p *engine.Pass)
 	return work, work.readProviders(ctx)
 }
 
-// count writes into the status what the team has.
+// count writes the number of members, and of resources in each namespace, into the status.
 func (r Reconciler) count(ctx context.Context, t *v1alpha1.Team, kept []string) error {
 	all := make([]v1alpha1.TeamNamespaceStatus, 0, len(kept))
 	total := 0
@@ -91,8 +91,8 @@ func (r Reconciler) count(ctx context.Context, t *v1alpha1.Team, kept []string) 
 	return nil
 }
 
-// Finalize implements engine.KindReconciler: a team goes when it has no resources any more. Its namespaces stay:
-// Kubernetes would delete everything in them, and much of that Portico does not know.
+// Finalize implements engine.KindReconciler. It blocks while the team has resources. The namespaces stay: Kubernetes
+// would delete everything in them, much of which Portico does not know.
 func (r Reconciler) Finalize(ctx context.Context, t *v1alpha1.Team, p *engine.Pass) error {
 	work, err := r.begin(ctx, t, p)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r Reconciler) Finalize(ctx context.Context, t *v1alpha1.Team, p *engine.Pa
 	return work.unbindTeam(ctx)
 }
 
-// listed says what a namespace holds: "2 S3Bucket in growth".
+// listed returns the resources in a namespace as text, for example "2 S3Bucket in growth".
 func listed(namespace string, kinds map[string]int) []string {
 	var all []string
 	for kind, n := range kinds {
@@ -133,7 +133,7 @@ func listed(namespace string, kinds map[string]int) []string {
 	return all
 }
 
-// firstError keeps the first of several errors that are about different namespaces, and says how many more there are.
+// firstError keeps the first of several errors about different namespaces, and counts the others.
 type firstError struct {
 	first error
 	more  int
@@ -161,7 +161,7 @@ func (f *firstError) err() error {
 	return f.first
 }
 
-// each does something for each namespace of the team, and goes on where one fails.
+// each calls do for each namespace of the team, and continues after an error.
 func (p *pass) each(ctx context.Context, do func(ctx context.Context, namespace string) error) error {
 	var failed firstError
 	for _, name := range p.kept {
@@ -178,7 +178,7 @@ func (p *pass) in() string {
 	return fmt.Sprintf("in %d namespaces", len(p.kept))
 }
 
-// namespacesOf returns the namespaces that the team keeps, by the annotation that admission guards.
+// namespacesOf returns the namespaces that belong to the team according to the annotation that admission guards.
 func (r Reconciler) namespacesOf(ctx context.Context, from client.Reader, t *v1alpha1.Team) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(namespaceKind.GroupVersion().WithKind("NamespaceList"))

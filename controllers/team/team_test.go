@@ -77,8 +77,8 @@ func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
 	}
 }
 
-// The Pods of an IPv6 cluster of EKS have addresses of the internet: what admins name is kept out of what a team
-// reaches there.
+// The Pods of an IPv6 EKS cluster have global addresses: the networks that admins configure are excluded from what a
+// team can reach there.
 func TestTheClustersOwnNetworksAreNotTheInternet(t *testing.T) {
 	networks := []netip.Prefix{
 		netip.MustParsePrefix("2600:1f14:abc::/56"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("10.0.0.0/8"),
@@ -150,7 +150,7 @@ func TestMarksOfOthersStay(t *testing.T) {
 	}
 }
 
-// What an AWSProvider says is told in the namespaces that it allows, and in no others.
+// What an AWSProvider reports appears for the namespaces that it allows, and for no others.
 func TestWhatAnAWSAccountSaysIsTold(t *testing.T) {
 	p := &pass{team: growth()}
 	p.team.Spec.Providers = []v1alpha1.TeamProvider{{Name: "main"}, {Name: "gone"}}

@@ -18,19 +18,19 @@ import (
 
 // Options are what the controller of marks needs.
 type Options struct {
-	Users []watch.Referrer // the kinds that name others
-	Used  []client.Object  // the kinds that are named
-	// AtWork reports whether a pass over an object runs now; see engine.Records.
+	Users []watch.Referrer // the kinds that refer to others
+	Used  []client.Object  // the kinds that are referred to
+	// AtWork reports whether an object is being reconciled now; see engine.Records.
 	AtWork func(kind string, of types.NamespacedName) bool
 }
 
-// workers at work at the same time: each only looks at the cache, and rarely writes.
+// workers is the number of concurrent workers: each mostly reads the cache, and rarely writes.
 const workers = 4
 
-// queue is what requests are put into.
+// queue is the controller's workqueue.
 type queue = workqueue.TypedRateLimitingInterface[Request]
 
-// Setup registers the controller with the manager, and makes users findable by what they name.
+// Setup registers the controller with the manager, and indexes users by their references.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	m := &marker{mgr: mgr, users: o.Users, used: map[string]client.Object{}, atWork: o.AtWork}
 	b := builder.TypedControllerManagedBy[Request](mgr).Named("use").WithOptions(controller.TypedOptions[Request]{MaxConcurrentReconciles: workers})
@@ -48,7 +48,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	return b.Complete(m)
 }
 
-// enqueueReferred wakes what an object names, or has named until now.
+// enqueueReferred enqueues what an object refers to, or referred to before the update.
 func enqueueReferred() handler.TypedEventHandler[client.Object, Request] {
 	return handler.TypedFuncs[client.Object, Request]{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { add(q, e.Object) },
@@ -69,7 +69,7 @@ func add(q queue, user client.Object) {
 	}
 }
 
-// enqueueNew wakes an object that is new: others may have named it before it was there.
+// enqueueNew enqueues a created object: others may have referred to it before it existed.
 func enqueueNew(kind string) handler.TypedEventHandler[client.Object, Request] {
 	return handler.TypedFuncs[client.Object, Request]{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {

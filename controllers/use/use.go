@@ -1,5 +1,5 @@
-// Package use marks what is in use: it writes into the status of each object which others of its namespace name it. An
-// admission policy refuses to delete what has such a mark.
+// Package use marks objects that are in use: the status of each lists the objects of its namespace that refer to it. An
+// admission policy rejects deleting an object with such a mark.
 package use
 
 import (
@@ -20,23 +20,23 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// MaxUsers is how many users a mark names.
+// MaxUsers is the maximum number of users in a mark.
 const MaxUsers = 20
 
-// retryAtWork is how soon an object is marked over which a pass runs.
+// retryAtWork is the delay before an object is marked that is being reconciled now.
 const retryAtWork = 100 * time.Millisecond
 
-// Request is an object whose mark may be old.
+// Request is an object whose mark may be outdated.
 type Request struct {
 	Kind string
 	types.NamespacedName
-	// Follow says that what the object names, and what that names, is to be marked anew, too: it may be in a circle
-	// with the object, or not any more.
+	// Follow is true if the objects reachable from it through references need an update, too: they may have become part
+	// of a cycle with the object, or no longer be.
 	Follow bool
 }
 
-// marker keeps the marks of all kinds. A change of a user leads to a look at the cache and, if the mark differs, to one
-// write; there is no pass over the object and no call to AWS.
+// marker maintains the marks of all kinds. A change of a user costs a read from the cache and, if the mark differs, one
+// write. The marked object is not reconciled and AWS is not called.
 type marker struct {
 	mgr    ctrl.Manager
 	users  []watch.Referrer
@@ -44,7 +44,7 @@ type marker struct {
 	atWork func(kind string, of types.NamespacedName) bool
 }
 
-// Reconcile brings one mark up to date, or those of all that an object leads to.
+// Reconcile updates the object's mark and, with Follow, the marks of all objects reachable from it.
 func (m *marker) Reconcile(ctx context.Context, req Request) (ctrl.Result, error) {
 	result, err := m.mark(ctx, req)
 	if err != nil || !req.Follow {
@@ -86,7 +86,7 @@ func (m *marker) mark(ctx context.Context, req Request) (ctrl.Result, error) {
 	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
-// orNull returns what a merge patch says of a field: one that is empty is removed.
+// orNull returns the value for a merge patch: null, which removes the field, if v is empty.
 func orNull(v any) any {
 	switch v := v.(type) {
 	case []v1alpha1.ObjectRef:
@@ -101,9 +101,9 @@ func orNull(v any) any {
 	return v
 }
 
-// usersOf returns the objects that name the one of req, sorted. One that is being deleted counts no more, nor does what
-// a WebApp made for itself. An object does not keep itself, and neither does one that it leads to itself: of a circle
-// each would keep the others for ever.
+// usersOf returns the objects that refer to that of req, sorted. It leaves out objects that are being deleted, objects
+// that a WebApp created for itself and those deleted with the object. An object is not its own user, and neither is one
+// reachable from it: in a cycle all would block each other's deletion for ever.
 func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.ObjectRef, err error) {
 	led, err := m.leadsTo(ctx, req)
 	if err != nil {
@@ -128,23 +128,23 @@ func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.Objec
 	return slices.Compact(all), nil
 }
 
-// goesAlong reports whether an object belongs to the one that it names, and is deleted with it: a person's own user of
-// a database.
+// goesAlong reports whether the object is owned by the one that it refers to, and deleted with it: a person's own user
+// of a database.
 func goesAlong(o client.Object, named Request) bool {
 	owner := metav1.GetControllerOf(o)
 	return owner != nil && owner.Kind == named.Kind && owner.Name == named.Name
 }
 
-// mostLed bounds how many objects a chain of names is followed over.
+// mostLed limits how many objects are visited through references.
 const mostLed = 1000
 
-// leadsTo returns all that the object of req names, and what that names, and so on.
+// leadsTo returns all objects reachable from that of req through references.
 func (m *marker) leadsTo(ctx context.Context, req Request) (map[v1alpha1.ObjectRef]bool, error) {
 	led, open := map[v1alpha1.ObjectRef]bool{}, []v1alpha1.ObjectRef{{Kind: req.Kind, Name: req.Name}}
 	for ; len(open) > 0 && len(led) < mostLed; open = open[1:] {
 		i := slices.IndexFunc(m.users, func(u watch.Referrer) bool { return watch.KindOf(m.mgr, u) == open[0].Kind })
 		if i < 0 {
-			continue // its kind names nothing
+			continue // its kind has no references
 		}
 		obj := m.users[i].DeepCopyObject().(watch.Referrer)
 		found, err := engine.Find(ctx, m.mgr.GetCache(), types.NamespacedName{Namespace: req.Namespace, Name: open[0].Name}, obj)

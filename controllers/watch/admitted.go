@@ -12,17 +12,17 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Admitter is an object that lets others of its namespace in, such as a queue the topics that may send to it. It works
-// without them: unlike a Referrer it does not use them.
+// Admitter is an object that admits others of its namespace, such as a queue that admits topics which send to it.
+// Unlike a Referrer it works without them.
 type Admitter interface {
 	client.Object
 	Admitted() []v1alpha1.ObjectRef
 }
 
-// admittedIndex finds the objects of a kind in the cache by what they let in, as ReferenceKey writes it.
+// admittedIndex is the cache index of objects by what they admit, with ReferenceKey values.
 const admittedIndex = "admitted"
 
-// IndexAdmitted makes the objects of a kind findable by what they let in.
+// IndexAdmitted indexes the objects of a kind by what they admit.
 func IndexAdmitted(ctx context.Context, mgr ctrl.Manager, proto Admitter) error {
 	return Index(ctx, mgr, proto, admittedIndex, func(obj client.Object) (all []string) {
 		for _, r := range obj.(Admitter).Admitted() {
@@ -32,14 +32,14 @@ func IndexAdmitted(ctx context.Context, mgr ctrl.Manager, proto Admitter) error 
 	})
 }
 
-// AdmittedRef says that objects of one kind follow those of another that they let in; see Admitter.
+// AdmittedRef watches objects of one kind for those of another that admit them; see Admitter.
 type AdmittedRef struct {
-	From Admitter            // of the kind that lets in
-	To   client.Object       // of the kind that is let in
-	When predicate.Predicate // updates of what is let in that wake those that do
+	From Admitter            // the kind that admits
+	To   client.Object       // the kind that is admitted
+	When predicate.Predicate // which changes of To enqueue the objects that admit it
 }
 
-// Watch wakes the objects that let in what has changed, come or gone.
+// Watch enqueues the objects that admit the changed object.
 func (r AdmittedRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
 	kind := KindOf(mgr, r.To)
 	b.Watches(r.To, EnqueueMatching(mgr, r.From, func(changed client.Object) client.ListOption {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// EnqueueTeam wakes every object of proto's kind in the namespaces of the Team that changed.
+// EnqueueTeam enqueues every object of proto's kind in the namespaces of the changed Team.
 func EnqueueTeam(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		var all []reconcile.Request
@@ -31,7 +31,7 @@ func EnqueueTeam(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	})
 }
 
-// namespacesOf returns those that the Team asks for, and those that it has.
+// namespacesOf returns the namespaces in the Team's spec and in its status.
 func namespacesOf(t *v1alpha1.Team) []string {
 	names := t.NamespaceNames()
 	for _, ns := range t.Status.Namespaces {
@@ -42,8 +42,7 @@ func namespacesOf(t *v1alpha1.Team) []string {
 	return names
 }
 
-// TeamRulesChanged lets pass a Team that lets its namespaces request something else than before, and one that is new or
-// gone.
+// TeamRulesChanged passes updates that change what the Team's namespaces can request, and every creation and deletion.
 func TeamRulesChanged() predicate.Predicate {
 	return Changed(func(was, is *v1alpha1.Team) bool {
 		return was.UID != is.UID || !equality.Semantic.DeepEqual(was.Spec.Guardrails, is.Spec.Guardrails) ||

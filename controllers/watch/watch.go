@@ -28,11 +28,11 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// ProviderIndex finds the resources of a provider in the cache.
+// ProviderIndex is the cache index of objects by their provider.
 const ProviderIndex = "spec.providerRef.name"
 
-// ProviderOf returns the values of an object in ProviderIndex: its own AWSProvider, and any other that it has something
-// at.
+// ProviderOf returns the values of an object in ProviderIndex: its own AWSProvider, and any other where it has
+// resources.
 func ProviderOf(obj client.Object) []string {
 	switch o := obj.(type) {
 	case external.Object:
@@ -52,7 +52,7 @@ func ProviderOf(obj client.Object) []string {
 	}
 }
 
-// Index makes objects of obj's kind findable in the cache by the values of an index.
+// Index indexes the objects of obj's kind in the cache by values.
 func Index(ctx context.Context, mgr ctrl.Manager, obj client.Object, index string, values client.IndexerFunc) error {
 	if err := mgr.GetFieldIndexer().IndexField(ctx, obj, index, values); err != nil {
 		return fmt.Errorf("index %T by %s: %w", obj, index, err)
@@ -60,20 +60,20 @@ func Index(ctx context.Context, mgr ctrl.Manager, obj client.Object, index strin
 	return nil
 }
 
-// Referrer is an object whose spec names others of its namespace. For each path that the annotation portico.dev/refers
-// of its CRD has, References returns what stands there.
+// Referrer is an object whose spec refers to others of its namespace. References returns the values at all paths in the
+// annotation portico.dev/refers of its CRD.
 type Referrer interface {
 	client.Object
 	References() []v1alpha1.ObjectRef
 }
 
-// ReferenceIndex finds the objects of a kind in the cache by what they name, as ReferenceKey writes it.
+// ReferenceIndex is the cache index of objects by what they refer to, with ReferenceKey values.
 const ReferenceIndex = "references"
 
-// ReferenceKey returns the value of ReferenceIndex for an object that is named.
+// ReferenceKey returns the value in ReferenceIndex for a referenced object.
 func ReferenceKey(kind, name string) string { return kind + "/" + name }
 
-// IndexReferences makes the objects of a kind findable by what they name.
+// IndexReferences indexes the objects of a kind by what they refer to.
 func IndexReferences(ctx context.Context, mgr ctrl.Manager, proto Referrer) error {
 	return Index(ctx, mgr, proto, ReferenceIndex, func(obj client.Object) (all []string) {
 		for _, r := range obj.(Referrer).References() {
@@ -83,25 +83,25 @@ func IndexReferences(ctx context.Context, mgr ctrl.Manager, proto Referrer) erro
 	})
 }
 
-// Ref says which objects wake others that name them.
+// Ref is a watch on objects to which others refer.
 type Ref interface {
 	Watch(b *builder.Builder, mgr ctrl.Manager)
 }
 
-// LocalRef says that objects of one kind wait for those of another that they name; see Referrer.
+// LocalRef watches objects of one kind for those of another that refer to them and wait for them; see Referrer.
 type LocalRef struct {
-	From Referrer            // of the kind that names
-	To   client.Object       // of the kind that is named
-	When predicate.Predicate // updates of what is named that wake those that name it
+	From Referrer            // the kind that refers
+	To   client.Object       // the kind that is referred to
+	When predicate.Predicate // which updates of To enqueue the objects that refer to it
 }
 
-// Watch wakes the objects that name what has changed.
+// Watch enqueues the objects that refer to the changed object.
 func (r LocalRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
 	b.Watches(r.To, EnqueueNaming(mgr, r.From, r.To), builder.WithPredicates(UpdatesOnly(), r.When))
 }
 
-// EnqueueNaming wakes every object of proto's kind that names what changed, which is of the kind of named, in its own
-// namespace.
+// EnqueueNaming enqueues the objects of proto's kind that refer to the changed object, which is of the kind of named,
+// in the same namespace.
 func EnqueueNaming(mgr ctrl.Manager, proto Referrer, named client.Object) handler.EventHandler {
 	kind := KindOf(mgr, named)
 	return EnqueueMatching(mgr, proto, func(changed client.Object) client.ListOption {
@@ -109,13 +109,13 @@ func EnqueueNaming(mgr ctrl.Manager, proto Referrer, named client.Object) handle
 	})
 }
 
-// Naming chooses the objects that name the one of this kind and key.
+// Naming selects the objects that refer to the object with this kind and key.
 func Naming(kind string, key client.ObjectKey) client.ListOption {
 	return &client.ListOptions{Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector(ReferenceIndex, ReferenceKey(kind, key.Name))}
 }
 
-// Each calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
-// reads, or a burst of changes would copy the whole cache again and again.
+// Each calls each for every object of proto's kind in the cache that the options select. Objects are not copied, so
+// each must not change them: otherwise a burst of changes would copy the whole cache again and again.
 func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
 	kind := KindOf(mgr, proto)
 	all, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
@@ -132,31 +132,31 @@ func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(
 	})
 }
 
-// EnqueueUsers wakes every object of proto's kind that refers to the provider that changed.
+// EnqueueUsers enqueues every object of proto's kind that refers to the changed provider.
 func EnqueueUsers(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{ProviderIndex: p.GetName()} })
 }
 
-// EnqueueWaitingUsers wakes those that are not Ready: new credentials may be what they wait for.
+// EnqueueWaitingUsers enqueues those that are not Ready: they may be waiting for new credentials.
 func EnqueueWaitingUsers(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{ProviderIndex: p.GetName()} },
 		func(o client.Object) bool { return !o.(engine.Object).Common().Ready })
 }
 
-// Changed lets pass the updates of a kind in which differs finds what matters, and all that is new or gone.
+// Changed passes the updates for which differs returns true, and every creation and deletion.
 func Changed[T client.Object](differs func(was, is T) bool) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return differs(e.ObjectOld.(T), e.ObjectNew.(T)) }}
 }
 
-// CredentialsChanged lets pass a provider whose Secrets have changed and work.
+// CredentialsChanged passes updates of a provider after which new credentials were verified.
 func CredentialsChanged() predicate.Predicate {
 	return predicate.And(UpdatesOnly(), Changed(func(was, is *v1alpha1.AWSProvider) bool {
 		return was.Status.CredentialsVersion != is.Status.CredentialsVersion
 	}))
 }
 
-// NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose team or former UIDs are
-// others.
+// NamespaceChanged passes updates that change a namespace's labels, on which permissions depend, its team or its former
+// UIDs.
 func NamespaceChanged() predicate.Predicate {
 	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, Changed(func(was, is client.Object) bool {
 		return was.GetAnnotations()[v1alpha1.AnnotationFormerUID] != is.GetAnnotations()[v1alpha1.AnnotationFormerUID] ||
@@ -164,13 +164,13 @@ func NamespaceChanged() predicate.Predicate {
 	})))
 }
 
-// EnqueueNamespace wakes every object of proto's kind in the namespace that changed.
+// EnqueueNamespace enqueues every object of proto's kind in the changed namespace.
 func EnqueueNamespace(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return EnqueueMatching(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
 }
 
-// EnqueueMatching asks for a pass over the objects of proto's kind that chosen finds for what changed, and that all of
-// only want.
+// EnqueueMatching enqueues the objects of proto's kind that chosen selects for the changed object, if every function in
+// only returns true for them.
 func EnqueueMatching(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption, only ...func(client.Object) bool) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		var all []reconcile.Request
@@ -189,7 +189,7 @@ func EnqueueMatching(mgr ctrl.Manager, proto client.Object, chosen func(client.O
 	})
 }
 
-// UpdatesOnly lets pass updates only: what is new or gone concerns no object that was there before.
+// UpdatesOnly passes updates only: creations and deletions do not concern objects that existed before.
 func UpdatesOnly() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },
@@ -198,8 +198,8 @@ func UpdatesOnly() predicate.Predicate {
 	}
 }
 
-// ProviderChanged lets pass a provider that is gone, starts or stops working, or is changed. One that is new is not
-// checked yet.
+// ProviderChanged passes deletions of a provider, and updates after which it was reconciled at a new generation, or
+// began or ceased to be authenticated. A new provider is not verified yet.
 func ProviderChanged() predicate.Predicate {
 	return predicate.And(NotCreated(), Changed(func(was, is *v1alpha1.AWSProvider) bool {
 		return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
@@ -210,7 +210,7 @@ func authenticated(p *v1alpha1.AWSProvider) bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated)
 }
 
-// DeletionsOnly lets pass deletions only.
+// DeletionsOnly passes deletions only.
 func DeletionsOnly() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },
@@ -219,7 +219,7 @@ func DeletionsOnly() predicate.Predicate {
 	}
 }
 
-// EnqueueOne wakes the one object that of finds for what changed; an empty name wakes none.
+// EnqueueOne enqueues the object whose key of returns for the changed object; none if the key's name is empty.
 func EnqueueOne(of func(ctx context.Context, changed client.Object) client.ObjectKey) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		if key := of(ctx, changed); key.Name != "" {
@@ -229,22 +229,22 @@ func EnqueueOne(of func(ctx context.Context, changed client.Object) client.Objec
 	})
 }
 
-// EnqueueKey wakes the one object that an object of a kind leads to by itself.
+// EnqueueKey enqueues the object whose key of derives from the changed object alone.
 func EnqueueKey[T client.Object](of func(T) client.ObjectKey) handler.EventHandler {
 	return EnqueueOne(func(_ context.Context, changed client.Object) client.ObjectKey { return of(changed.(T)) })
 }
 
-// CreatedOrDeleted lets pass what is new or gone.
+// CreatedOrDeleted passes creations and deletions.
 func CreatedOrDeleted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
-// NotCreated lets pass edits and deletions: what is new was made by the pass that just ended.
+// NotCreated passes updates and deletions: a created object is usually the work of the pass that just ended.
 func NotCreated() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
 }
 
-// SpecChanged lets pass what changes more than a status.
+// SpecChanged passes updates that change more than the status.
 func SpecChanged() predicate.Predicate {
 	return Changed(func(was, is client.Object) bool {
 		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
@@ -254,7 +254,7 @@ func SpecChanged() predicate.Predicate {
 	})
 }
 
-// declared returns what people declare in an object of a kind whose generation stays 0; nil of others.
+// declared returns the specified part of an object whose kind has no generation; nil for other kinds.
 func declared(obj client.Object) any {
 	switch o := obj.(type) {
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -273,11 +273,11 @@ func declared(obj client.Object) any {
 	return nil
 }
 
-// KindOf returns the kind of a type that the manager knows.
+// KindOf returns the kind of a type in the manager's scheme. It panics if the type is not in there.
 func KindOf(mgr ctrl.Manager, obj client.Object) string {
 	gvk, err := apiutil.GVKForObject(obj, mgr.GetScheme())
 	if err != nil {
-		panic(err) // every bound type is in Scheme
+		panic(err) // every type in use is in Scheme
 	}
 	return gvk.Kind
 }

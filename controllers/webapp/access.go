@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// accessPlan is which AWS rights the Pods should get, through which provider.
+// accessPlan has the AWS rights that the Pods should get, and the provider to get them through.
 type accessPlan struct {
 	provider string // of the account; empty: no rights
 	given    []v1alpha1.AccessBindingResource
@@ -43,7 +43,7 @@ func (r *reconciliation) role() string {
 }
 
 // ensureAccess gives the Pods the rights of their bindings before new Pods start: a Pod gets its credentials at its
-// start. Running Pods are not blocked by rights that cannot be given; the status names the missing ones.
+// start. Rights that cannot be given do not block running Pods; the status names the missing ones.
 func (r *reconciliation) ensureAccess(ctx context.Context, pass *engine.Pass) error {
 	var err error
 	if r.app.Status.AccessPolicy, err = access.Policy(r.grants); err != nil {
@@ -202,7 +202,7 @@ func (f foundBinding) provider() string {
 	return spec.ProviderRef.Name
 }
 
-// tellOfNoRights reports rights that Portico does not give.
+// tellOfNoRights reports which rights Portico does not give.
 func (r *reconciliation) tellOfNoRights(pass *engine.Pass, plan accessPlan) {
 	switch role := roleOf(r.app); {
 	case r.app.Status.AccessPolicy == "":
@@ -239,8 +239,9 @@ func accessBinding(app *v1alpha1.WebApp, plan accessPlan) map[string]any {
 	})
 }
 
-// accessChecksum changes with what running Pods would notice late or never: they get credentials at their start, and
-// those of EKS Pod Identity have the rights of that time. The role of a token (IRSA) has its rights itself.
+// accessChecksum changes with AWS rights that running Pods would notice late or never: Pods get credentials when they
+// start, and with EKS Pod Identity the credentials keep the rights of that time. With IRSA the role itself has the
+// rights, so only its ARN counts.
 func accessChecksum(rights *v1alpha1.AccessBinding) string {
 	if rights == nil || rights.Status.Policy == "" {
 		return ""

@@ -93,7 +93,7 @@ func TestWhoseRightsAnApplicationGets(t *testing.T) {
 	seen := of("main", "seen")
 	seen.Object.(*v1alpha1.SQSQueue).Spec.ManagementPolicy = v1alpha1.ManagementObserve
 	foreign := of("main", "theirs")
-	foreign.Object.(*v1alpha1.SQSQueue).Status.ARN = "arn:aws:sqs:eu-west-1:111111111111:theirs" // and nothing was ever done to it
+	foreign.Object.(*v1alpha1.SQSQueue).Status.ARN = "arn:aws:sqs:eu-west-1:111111111111:theirs" // only observed
 	has := &v1alpha1.AccessBinding{}
 	has.Spec.ProviderRef.Name = "other"
 	for name, row := range map[string]struct {

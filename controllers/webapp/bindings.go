@@ -134,7 +134,7 @@ func (r *reconciliation) isBound(b v1alpha1.WebAppBinding) bool {
 	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool { return s.Kind == b.Kind && s.Name == b.Name })
 }
 
-// bound returns what the Deployment is given, for the status.
+// bound returns what the Deployment has been given, for the status.
 func (r *reconciliation) bound() []v1alpha1.WebAppBound {
 	var all []v1alpha1.WebAppBound
 	entry := func(of v1alpha1.WebAppBinding, secret, version string) *v1alpha1.WebAppBound {

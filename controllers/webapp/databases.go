@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// userOf returns which kind of user the application signs in to a database as; empty for resources without users.
+// userOf returns the kind of user with which the application signs in to a database; empty for resources without users.
 func userOf(b v1alpha1.WebAppBinding) v1alpha1.BindingUser {
 	if b.Kind != v1alpha1.KindRDSInstance {
 		return ""

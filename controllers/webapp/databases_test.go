@@ -26,7 +26,7 @@ func signsIn(user v1alpha1.BindingUser, access v1alpha1.BindingAccess) app {
 // ownUser is the DatabaseUser of the app shop for the database ledger.
 const ownUser = "shop-ledger-438a5c3d"
 
-// databaseUser returns the app's; nil if there is none.
+// databaseUser returns the app's DatabaseUser, nil if there is none.
 func (l *life) databaseUser() *v1alpha1.DatabaseUser {
 	l.t.Helper()
 	u := &v1alpha1.DatabaseUser{}
@@ -40,7 +40,7 @@ func (l *life) databaseUser() *v1alpha1.DatabaseUser {
 	return u
 }
 
-// userIs sets the DatabaseUser's condition for its newest spec. One that is in sync has a Secret.
+// userIs sets the DatabaseUser's conditions for its current generation. A Ready one has a Secret.
 func (l *life) userIs(reason, text string) {
 	l.t.Helper()
 	u := l.databaseUser()
@@ -80,12 +80,12 @@ func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
 	}
 	before := l.databaseUser()
 	u = before.DeepCopy()
-	u.Spec.PasswordRotationDays = new(int32(30)) // what people set stays
+	u.Spec.PasswordRotationDays = new(int32(30)) // people's settings stay
 	if err := l.Others.Patch(t.Context(), u, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 
-	l.app.Spec.Bindings[0].Access = "" // what runs is not held up by rights that change
+	l.app.Spec.Bindings[0].Access = "" // a change of rights does not block a running application
 	_ = l.sync()
 	if u := l.databaseUser(); u.Spec.Access != v1alpha1.AccessReadWrite || u.Spec.PasswordRotationDays == nil || *u.Spec.PasswordRotationDays != 30 {
 		t.Errorf("asks for %+v", u.Spec)
@@ -180,7 +180,7 @@ func TestAUserOfThatNameWhichIsNotOursIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Two names that are joined do not make one name twice, and a long one is cut.
+// Names that are equal when joined stay distinct, and a long name is shortened.
 func TestApplicationsDoNotShareTheNameOfAUser(t *testing.T) {
 	long := strings.Repeat("very-long-name.", 20)[:253]
 	seen := map[string]string{}

@@ -14,19 +14,19 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// containerName of the application in its Pods.
+// containerName is the name of the application's container in its Pods.
 const containerName = "app"
 
 const (
-	// keptRevisions is how many old versions the cluster keeps to go back to.
+	// keptRevisions is how many old versions the cluster keeps for rollbacks.
 	keptRevisions = 5
-	// progressDeadline is how long a rollout may make no progress before it counts as hanging, in seconds.
+	// progressDeadline is after how many seconds without progress a rollout counts as stuck.
 	progressDeadline = 300
-	// drainSeconds a Pod goes on serving when it is stopped: load balancers learn of it a little later.
+	// drainSeconds is how long a Pod continues to serve after it is stopped: load balancers notice a little later.
 	drainSeconds = 5
 )
 
-// Annotations of the Pods: a change of one replaces them.
+// Annotations of the Pods. A change of one replaces the Pods.
 const (
 	annotationBindings    = "portico.dev/bindings-checksum"
 	annotationRestartedAt = "portico.dev/restarted-at"
@@ -34,13 +34,13 @@ const (
 	annotationAccess      = "portico.dev/aws-access-checksum"
 )
 
-// deployment declares everything of the Deployment but its replicas.
+// deployment declares the Deployment, except its number of replicas.
 func deployment(app *v1alpha1.WebApp, given projection) *appsac.DeploymentApplyConfiguration {
 	return appsac.Deployment(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(appsac.DeploymentSpec().
 		WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))).
 		WithRevisionHistoryLimit(keptRevisions).
 		WithProgressDeadlineSeconds(progressDeadline).
-		// The old version serves until the new one does.
+		// The old version serves until the new one is ready.
 		WithStrategy(appsac.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType).
 			WithRollingUpdate(appsac.RollingUpdateDeployment().WithMaxUnavailable(intstr.FromInt32(0)).WithMaxSurge(intstr.FromString("25%")))).
 		WithTemplate(coreac.PodTemplateSpec().
@@ -49,7 +49,8 @@ func deployment(app *v1alpha1.WebApp, given projection) *appsac.DeploymentApplyC
 			WithSpec(podSpec(app, given))))
 }
 
-// podAnnotations returns nil if there are none, so that a future annotation does not replace every Pod.
+// podAnnotations returns the annotations of the Pods, nil if there are none, so that an annotation added to Portico
+// later does not replace every Pod.
 func podAnnotations(app *v1alpha1.WebApp, given projection) map[string]string {
 	all := map[string]string{
 		annotationBindings:    given.checksum(),
@@ -70,7 +71,7 @@ func podSpec(app *v1alpha1.WebApp, given projection) *coreac.PodSpecApplyConfigu
 	pod := coreac.PodSpec().
 		WithServiceAccountName(app.Name).
 		WithAutomountServiceAccountToken(false).
-		WithEnableServiceLinks(false). // their variables would change with every Service of the namespace
+		WithEnableServiceLinks(false). // these variables would change with every Service of the namespace
 		WithSecurityContext(coreac.PodSecurityContext().WithRunAsNonRoot(true).
 			WithSeccompProfile(coreac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
 		WithVolumes(coreac.Volume().WithName("tmp").WithEmptyDir(coreac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Gi")))).
@@ -80,7 +81,7 @@ func podSpec(app *v1alpha1.WebApp, given projection) *coreac.PodSpecApplyConfigu
 		pod.WithTopologySpreadConstraints(coreac.TopologySpreadConstraint().
 			WithTopologyKey(topology).WithMaxSkew(1).WithWhenUnsatisfiable(corev1.ScheduleAnyway).
 			WithLabelSelector(metaac.LabelSelector().WithMatchLabels(selector(app))).
-			WithMatchLabelKeys(appsv1.DefaultDeploymentUniqueLabelKey)) // the versions are spread apart
+			WithMatchLabelKeys(appsv1.DefaultDeploymentUniqueLabelKey)) // spread each version separately
 	}
 	for _, s := range app.Spec.ImagePullSecrets {
 		pod.WithImagePullSecrets(coreac.LocalObjectReference().WithName(s.Name))
@@ -97,7 +98,8 @@ func container(app *v1alpha1.WebApp, given projection) *coreac.ContainerApplyCon
 			WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
 			WithCapabilities(coreac.Capabilities().WithDrop("ALL"))).
 		WithVolumeMounts(coreac.VolumeMount().WithName("tmp").WithMountPath("/tmp")).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // why it crashed is in its last lines
+		// The last lines usually say why it crashed.
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithLifecycle(coreac.Lifecycle().WithPreStop(coreac.LifecycleHandler().WithSleep(coreac.SleepAction().WithSeconds(drainSeconds)))).
 		WithEnv(environment(app, given)...)
 	if len(spec.Command) > 0 {
@@ -112,7 +114,8 @@ func container(app *v1alpha1.WebApp, given projection) *coreac.ContainerApplyCon
 	return withProbes(c, spec)
 }
 
-// environment returns the variables of bindings first, so that those of the spec can refer to them, and win.
+// environment returns the variables of the bindings followed by those of the spec, which can refer to them and override
+// them.
 func environment(app *v1alpha1.WebApp, given projection) []*coreac.EnvVarApplyConfiguration {
 	var all []*coreac.EnvVarApplyConfiguration
 	own := map[string]bool{}
@@ -159,7 +162,7 @@ func envFrom(from v1alpha1.WebAppEnvFrom) *coreac.EnvFromSourceApplyConfiguratio
 	return source.WithConfigMapRef(coreac.ConfigMapEnvSource().WithName(from.ConfigMapRef.Name))
 }
 
-// variableName returns a key as environment variables are written: db.host → DB_HOST.
+// variableName returns a key in the form of an environment variable: db.host → DB_HOST.
 func variableName(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

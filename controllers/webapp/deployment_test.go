@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write new golden files")
 
-// sample returns the one of config/samples, as the API server completes it.
+// sample returns the WebApp of config/samples, with the API server's defaults.
 func sample(t *testing.T) *v1alpha1.WebApp {
 	t.Helper()
 	text, err := os.ReadFile("../../config/samples/webapp.yaml")
@@ -53,7 +53,7 @@ func TestTheDeploymentOfTheSample(t *testing.T) {
 	}
 }
 
-// podOfApp returns what the declaration asks for, as the cluster's own type.
+// podOfApp returns the declared Pod in the type of k8s.io/api.
 func podOfApp(t *testing.T, app *v1alpha1.WebApp, given projection) corev1.PodSpec {
 	t.Helper()
 	text, err := json.Marshal(podSpec(app, given))
@@ -67,7 +67,7 @@ func podOfApp(t *testing.T, app *v1alpha1.WebApp, given projection) corev1.PodSp
 	return pod
 }
 
-// Field by field, what the restricted Pod Security Standard asks for.
+// Each field that the restricted Pod Security Standard requires is checked.
 func TestPodsAreRestricted(t *testing.T) {
 	pod := podOfApp(t, sample(t), fromOrders)
 	if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser != nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Address is a hostname at which a WebApp may answer.
+// Address is a hostname at which a WebApp can be reached.
 type Address struct {
 	Named
 	Hostname string
@@ -104,7 +104,7 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 	return r.answers(ctx)
 }
 
-// answers reports whether a request for the hostname reaches a Pod: without one the load balancer returns 503.
+// answers reports whether a request for the hostname reaches a Pod: without a ready Pod the load balancer returns 503.
 func (r *reconciliation) answers(ctx context.Context) (string, error) {
 	state, err := r.observe(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *reconciliation) answers(ctx context.Context) (string, error) {
 	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, watchFallback, "%s leads to it; it answers as soon as a replica is available", r.address.Hostname)
 }
 
-// lookUpRoute reads the address and the route if this pass has not reached their step.
+// lookUpRoute reads the address and the route if this pass did not reach the step that does so.
 func (r *reconciliation) lookUpRoute(ctx context.Context, name string) (err error) {
 	if r.address.Found {
 		return nil
@@ -158,7 +158,7 @@ func (r *reconciliation) url(pass *engine.Pass) string {
 	return r.app.Status.URL
 }
 
-// stepIs reports whether the pass found the step in this status; an error does not count.
+// stepIs reports whether this pass found the step in this status; an error does not count.
 func stepIs(pass *engine.Pass, step string, is metav1.ConditionStatus) bool {
 	status, reason, _ := pass.Condition(step)
 	return status == is && reason != v1alpha1.ReasonFailed

@@ -18,10 +18,10 @@ import (
 	"github.com/portico-platform/portico/controllers/webapp"
 )
 
-// at a hostname.
+// isExposed exposes the application at a hostname.
 func isExposed(s *v1alpha1.WebAppSpec) { s.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"} }
 
-// route returns the app's; nil, if there is none.
+// route returns the app's route, nil if there is none.
 func (l *life) route() *gatewayv1.HTTPRoute {
 	l.t.Helper()
 	r := &gatewayv1.HTTPRoute{}
@@ -35,7 +35,7 @@ func (l *life) route() *gatewayv1.HTTPRoute {
 	return r
 }
 
-// through runs the work with other hostnames than the ones that are always there.
+// through reconciles with other hostnames than the default ones.
 func (l *life) through(r webapp.Routes) error {
 	l.t.Helper()
 	rec := work(l.Cluster).(webapp.Reconciler)
@@ -43,7 +43,7 @@ func (l *life) through(r webapp.Routes) error {
 	return l.with(rec)
 }
 
-// serving returns an app that answers at its hostname, and is bound to a queue.
+// serving returns an app that is reachable at its hostname, and bound to a queue.
 func serving(t *testing.T) *life {
 	t.Helper()
 	l := begin(t, shop(func(s *v1alpha1.WebAppSpec) {
@@ -77,7 +77,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			func(l *life, _ *webapp.Reconciler) {
 				l.app.Generation++
 				l.app.Spec.Image = "registry.example.com/shop:bad"
-				_ = l.sync() // asks for it
+				_ = l.sync() // creates it
 				hangs := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
 				l.controller("2", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{hangs}})
 			},
@@ -211,7 +211,7 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := begin(t, shop(isExposed))
-			_ = l.through(row.routes) // makes the Deployment, if it comes so far
+			_ = l.through(row.routes) // creates the Deployment if it gets that far
 			rollOut(t, l.Cluster)
 			err := l.through(row.routes)
 			l.is(err, row.reason, row.text)
@@ -252,7 +252,7 @@ func TestTheURLIsTheHostnameOnceItAnswers(t *testing.T) {
 	}
 }
 
-// Removing an unwanted route must not wait for a rollout that hangs.
+// The deletion of an unwanted route must not wait for a rollout that is stuck.
 func TestTheRouteGoesThoughTheRolloutHangs(t *testing.T) {
 	l := begin(t, shop(isExposed))
 	_ = l.sync()

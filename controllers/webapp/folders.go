@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// The folder of the bindings' files, from the Service Binding Specification for Kubernetes: the value of the variable,
-// or bindingRoot if the application does not set it.
+// The folder of binding files, according to the Service Binding Specification for Kubernetes: the value of the
+// variable, or bindingRoot if the spec does not set it.
 const (
 	rootVariable = "SERVICE_BINDING_ROOT"
 	bindingRoot  = "/bindings"
@@ -29,7 +29,7 @@ func rootOf(app *v1alpha1.WebApp) string {
 	return bindingRoot
 }
 
-// checkRoot refuses a root that the application would not read, or where nothing can be mounted.
+// checkRoot rejects a root that the application would not read, or where nothing can be mounted.
 func (r *reconciliation) checkRoot() error {
 	if len(r.given.folders) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (r *reconciliation) checkRoot() error {
 	return nil
 }
 
-// mountFolders mounts a volume for each folder: its files follow the Secret, including keys added later.
+// mountFolders mounts a volume for each folder. The files follow the Secret, including keys added later.
 func mountFolders(pod *coreac.PodSpecApplyConfiguration, app *v1alpha1.WebApp, folders []folder) {
 	for _, f := range folders {
 		sum := sha256.Sum256([]byte(f.name))

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// folderOf returns what a binding with files gives.
+// folderOf returns the projection of bindings with files.
 func folderOf(t *testing.T, bindings ...v1alpha1.WebAppBinding) (projection, error) {
 	t.Helper()
 	var given projection
@@ -45,7 +45,7 @@ func TestDetailsAsFiles(t *testing.T) {
 	}
 }
 
-// Pods are replaced for values they read at their start, and not for files they read again.
+// Pods are replaced for values that they read at their start, and not for files that they read again.
 func TestPodsThatReadAgainStay(t *testing.T) {
 	of := func(version string, reload bool) string {
 		return projection{folders: []folder{{name: "orders", secret: "s", version: version, reload: reload}}}.checksum()
@@ -96,7 +96,7 @@ func volumeOf(pod corev1.PodSpec, name string) *corev1.Volume {
 	return nil
 }
 
-// Files would be elsewhere than the application looks, or nowhere.
+// The files would be in another place than where the application reads them, or nowhere.
 func TestARootThatIsNoneIsRefused(t *testing.T) {
 	orders := []folder{{name: "orders", secret: "s", of: v1alpha1.WebAppBinding{Kind: "SQSQueue", Name: "orders"}}}
 	for name, row := range map[string]struct {

@@ -32,7 +32,7 @@ type (
 
 func at(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "payments", Name: name} }
 
-// schemeOf has the types that are used: the fake client goes through all of them for every write.
+// schemeOf returns a scheme with only the types in use: the fake client visits all of them for every write.
 func schemeOf(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
@@ -52,13 +52,13 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// indexed returns what the cache of the operator adds.
+// indexed adds the indexes that the operator's cache has.
 func indexed(b *fake.ClientBuilder) {
 	of := func(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelWebApp]} }
 	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &gatewayv1.HTTPRoute{})
 }
 
-// topic returns one of this AWSProvider, in AWS.
+// topic returns a topic of this AWSProvider that exists in AWS.
 func topic(provider string) *v1alpha1.SNSTopic {
 	one := &v1alpha1.SNSTopic{}
 	one.Spec.ProviderRef.Name, one.Status.ARN = provider, "arn:aws:sns:eu-west-1:111111111111:payments-news"
@@ -66,7 +66,7 @@ func topic(provider string) *v1alpha1.SNSTopic {
 	return one
 }
 
-// work finds every resource that it is bound to; topics are of an account that gives rights.
+// work returns a reconciler that finds every bound resource; topics are in an account that gives rights.
 func work(c *stepstest.Cluster) engine.KindReconciler[app] {
 	return webapp.Reconciler{
 		Applier: apply.Applier{Client: c.Client(), APIReader: c.APIReader()},
@@ -84,7 +84,7 @@ func work(c *stepstest.Cluster) engine.KindReconciler[app] {
 
 var listener = &v1alpha1.HostnameParentRef{Group: gatewayv1.GroupName, Kind: "ListenerSet", Namespace: "portico-gateways", Name: "dc-1", SectionName: "https"}
 
-// routes finds the same address for every name.
+// routes returns the same address for every name.
 func routes(a webapp.Address) webapp.Routes {
 	return webapp.Routes{
 		DisabledReason: func() string { return "" },

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/webapp"
 )
 
-// life is an app on a cluster, and the last pass over it.
+// life is an app in a cluster, and the last pass over it.
 type life struct {
 	*stepstest.Cluster
 	t    *testing.T
@@ -35,13 +35,13 @@ func begin(t *testing.T, a app) *life {
 	return l
 }
 
-// sync runs the work once, without the engine around it.
+// sync reconciles once, without the engine.
 func (l *life) sync() error {
 	l.t.Helper()
 	return l.with(work(l.Cluster).(webapp.Reconciler))
 }
 
-// with runs the work given, and writes its conditions down as the engine does.
+// with reconciles with rec, and writes the conditions to the status as the engine does.
 func (l *life) with(rec webapp.Reconciler) error {
 	l.t.Helper()
 	l.pass = engine.NewPass(nil)
@@ -73,7 +73,7 @@ func (l *life) is(err error, reason, text string) {
 	}
 }
 
-// marked returns a condition as one text.
+// marked returns a condition of the last pass as one string.
 func (l *life) marked(kind string) string {
 	status, reason, text := l.pass.Condition(kind)
 	return strings.TrimSpace(string(status) + " " + reason + " " + text)
@@ -88,7 +88,7 @@ func (l *life) deployment() *appsv1.Deployment {
 	return d
 }
 
-// controller writes the Deployment's status and number, as its controller does.
+// controller sets the Deployment's status and revision, as the Deployment controller does.
 func (l *life) controller(revision string, status appsv1.DeploymentStatus) {
 	l.t.Helper()
 	d := l.deployment()

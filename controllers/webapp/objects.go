@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// portName of the application's port.
+// portName is the name of the application's port.
 const portName = "http"
 
 // labels returns the labels of all objects of the app.
@@ -68,7 +68,7 @@ func service(app *v1alpha1.WebApp) *coreac.ServiceApplyConfiguration {
 func disruptionBudget(app *v1alpha1.WebApp) *policyac.PodDisruptionBudgetApplyConfiguration {
 	return policyac.PodDisruptionBudget(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(policyac.PodDisruptionBudgetSpec().
 		WithMaxUnavailable(intstr.FromInt32(1)).
-		WithUnhealthyPodEvictionPolicy(policyv1.AlwaysAllow). // a Pod that does not serve must not hold up a drain
+		WithUnhealthyPodEvictionPolicy(policyv1.AlwaysAllow). // a Pod that is not ready must not block a drain
 		WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))))
 }
 
@@ -82,7 +82,7 @@ func autoscaler(app *v1alpha1.WebApp) *scalingac.HorizontalPodAutoscalerApplyCon
 			WithTarget(scalingac.MetricTarget().WithType(autoscalingv2.UtilizationMetricType).WithAverageUtilization(a.TargetCPU)))))
 }
 
-// scaled returns the part of the Deployment that an autoscaler may take over.
+// scaled returns the part of the Deployment that an autoscaler can take over.
 func scaled(app *v1alpha1.WebApp, replicas int32) *appsac.DeploymentApplyConfiguration {
 	return appsac.Deployment(app.Name, app.Namespace).WithSpec(appsac.DeploymentSpec().WithReplicas(replicas))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Defaults of probes; startup gives an application five minutes.
+// Defaults of probes. The startup probe allows five minutes.
 var (
 	readinessDefaults = v1alpha1.WebAppProbe{PeriodSeconds: 5, TimeoutSeconds: 3, FailureThreshold: 3}
 	livenessDefaults  = v1alpha1.WebAppProbe{PeriodSeconds: 10, TimeoutSeconds: 3, FailureThreshold: 6}
@@ -22,7 +22,7 @@ func withProbes(c *coreac.ContainerApplyConfiguration, spec *v1alpha1.WebAppSpec
 	return c.WithReadinessProbe(probe(readiness)).WithLivenessProbe(probe(liveness)).WithStartupProbe(probe(startup))
 }
 
-// probesOf returns the three probes with everything filled in.
+// probesOf returns the three probes with all defaults set.
 func probesOf(spec *v1alpha1.WebAppSpec) (readiness, liveness, startup v1alpha1.WebAppProbe) {
 	asked := spec.Probes
 	if asked == nil {

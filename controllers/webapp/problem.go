@@ -13,9 +13,9 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// problem is why a rollout makes no progress, from the most specific object. Its text is stable: counters, back-offs
+// problem says why a rollout makes no progress, from the most specific object. Its text is stable: counters, back-offs
 // and other parts that differ between tries are omitted, or every try would change the status. The application's output
-// is omitted too: it may contain anything, and a reader of the status need not have access to its log.
+// is omitted too: it may contain anything, and a reader of the status may have no access to the log.
 type problem struct {
 	reason  string
 	text    string // empty: nothing is known
@@ -68,7 +68,7 @@ func replicaSetProblem(set *appsv1.ReplicaSet) problem {
 }
 
 func refusalProblem(reason, message, what string) problem {
-	// These words follow the name of an object that was never created.
+	// This text follows the name of an object that was never created.
 	_, why, ok := strings.Cut(message, " is forbidden: ")
 	if !ok {
 		why = message
@@ -125,7 +125,7 @@ func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
 		return problem{}
 	}
 	switch waiting.Reason {
-	case "ImagePullBackOff", "ErrImagePull": // one after the other
+	case "ImagePullBackOff", "ErrImagePull": // in turns
 		return problem{reason: v1alpha1.ReasonImagePullBackOff, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
 	case "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed":
 		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
@@ -189,7 +189,7 @@ func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.Web
 	return problem{reason: v1alpha1.ReasonProbeFailing, text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
 }
 
-// pullError returns why, without the back-off around it.
+// pullError returns the cause without the back-off around it.
 func pullError(message string) string {
 	if _, why, ok := strings.Cut(message, "ErrImagePull: "); ok {
 		message = why
@@ -200,7 +200,7 @@ func pullError(message string) string {
 	return ": " + message
 }
 
-// perPod is what the kubelet adds to tell Pods apart.
+// perPod matches the part that the kubelet adds to identify the Pod.
 var perPod = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
 
 func configError(message string) string {
@@ -211,7 +211,7 @@ func configError(message string) string {
 	return message
 }
 
-// lastLine returns the last line of text with something in it.
+// lastLine returns the last line of text that is not blank.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return printable(lines[len(lines)-1])

@@ -23,7 +23,7 @@ func ended(code int32, reason, message string) corev1.ContainerState {
 
 var running = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 
-// status of the application's container.
+// status returns the status of the application's container.
 func status(state, last corev1.ContainerState, change ...func(*corev1.ContainerStatus)) corev1.ContainerStatus {
 	c := corev1.ContainerStatus{Name: containerName, Image: image, State: state, LastTerminationState: last}
 	for _, do := range change {
@@ -52,8 +52,7 @@ const readLog = "; read its log: kubectl logs -n payments shop-1 -c app --previo
 
 const toldToStop = ", as if something asked it to stop: that is done when a liveness or startup probe fails"
 
-// Each row is the history of one Pod: the text must be the same in all its states, or the status would change with
-// each.
+// Each row is the history of one Pod. The text must be the same in all states, or each would change the status.
 func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 	const log = "INFO  starting\nFATAL giving up after 3 attempts\n"
 	const pull = `rpc error: code = NotFound desc = failed to pull and unpack image "registry.example.com/shop:1.0.0": not found`

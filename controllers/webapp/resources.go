@@ -11,8 +11,8 @@ import (
 // Default requests: enough for a small service, and little waste.
 var defaultCPU, defaultMemory = resource.MustParse("100m"), resource.MustParse("256Mi")
 
-// resources fills in defaults. Memory is limited to the request, because a node that runs out of it kills processes;
-// CPU is not limited, because it can be shared.
+// resources returns the resources with defaults. Memory is limited to the request, because a node that runs out of
+// memory kills processes; CPU is not limited, because it can be shared.
 func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApplyConfiguration {
 	var requests, limits v1alpha1.WebAppQuantities
 	if spec != nil && spec.Requests != nil {
@@ -35,7 +35,8 @@ func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApply
 	return coreac.ResourceRequirements().WithRequests(rounded(request)).WithLimits(rounded(limit))
 }
 
-// rounded returns what the API server stores: it rounds up to thousandths, and the declaration would differ for ever.
+// rounded returns the quantities as the API server stores them, rounded up to thousandths: otherwise the declaration
+// would always differ.
 func rounded(list corev1.ResourceList) corev1.ResourceList {
 	for name, q := range list {
 		q = q.DeepCopy()
@@ -45,7 +46,7 @@ func rounded(list corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-// requested returns what the spec says, or else the default, but never more than the limit.
+// requested returns the request of the spec, or the default if there is none, but at most the limit.
 func requested(request, limit *resource.Quantity, byDefault resource.Quantity) resource.Quantity {
 	switch {
 	case request != nil:

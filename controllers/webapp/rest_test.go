@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// anySpec returns one that the API server would take.
+// anySpec generates a spec that the API server would accept.
 func anySpec(t *rapid.T) v1alpha1.WebAppSpec {
 	quantity := rapid.Ptr(rapid.Map(rapid.SampledFrom([]string{"100m", "1.5", "2000m", "100.5m", "1024Mi", "1.5Gi", "1e9"}), resource.MustParse), true)
 	quantities := rapid.Ptr(rapid.Custom(func(t *rapid.T) v1alpha1.WebAppQuantities {
@@ -37,7 +37,7 @@ func anySpec(t *rapid.T) v1alpha1.WebAppSpec {
 	return s
 }
 
-// From any spec to any other, nothing is left to write after one pass.
+// After a change from any spec to any other, one pass leaves nothing to write.
 func TestAnyWebAppIsAtRestAfterOnePass(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

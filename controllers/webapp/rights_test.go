@@ -16,7 +16,7 @@ import (
 
 const checksum = "portico.dev/aws-access-checksum"
 
-// accessBinding returns the app's; nil if there is none.
+// accessBinding returns the app's AccessBinding, nil if there is none.
 func (l *life) accessBinding() *v1alpha1.AccessBinding {
 	l.t.Helper()
 	b := &v1alpha1.AccessBinding{}
@@ -30,7 +30,7 @@ func (l *life) accessBinding() *v1alpha1.AccessBinding {
 	return b
 }
 
-// answers has the AccessBinding say this of its newest spec.
+// answers sets the AccessBinding's status for its current generation.
 func (l *life) answers(status v1alpha1.AccessBindingStatus, reason, text string) {
 	l.t.Helper()
 	b := l.accessBinding()
@@ -76,7 +76,8 @@ func TestPodsBeginWithTheirRights(t *testing.T) {
 	}
 }
 
-// Credentials hold the rights of the time when they were created: Pods are replaced once others hold, and not before.
+// Credentials have the rights from when they were created: Pods are replaced when the rights have changed, and not
+// before.
 func TestPodsAreReplacedWhenTheirRightsChange(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
 	_ = l.sync()
@@ -102,7 +103,7 @@ func TestPodsAreReplacedWhenTheirRightsChange(t *testing.T) {
 		t.Errorf("Pods keep the rights of before: %q", got)
 	}
 
-	l.app.Spec.Image = "registry.example.com/shop:2.0.0" // what runs is not held up
+	l.app.Spec.Image = "registry.example.com/shop:2.0.0" // a running application is not blocked
 	l.answers(changed, "Throttled", "slow down")
 	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
 	if got := l.deployment().Spec.Template.Spec.Containers[0].Image; got != l.app.Spec.Image {
@@ -110,7 +111,7 @@ func TestPodsAreReplacedWhenTheirRightsChange(t *testing.T) {
 	}
 }
 
-// Rights go at once, whatever else is waited for.
+// Rights are removed at once, whatever else is waited for.
 func TestRightsGoWithTheBinding(t *testing.T) {
 	l := begin(t, bound(""))
 	_ = l.sync()
@@ -138,7 +139,7 @@ func TestRightsGoWhenTheAccountGivesNone(t *testing.T) {
 	}
 }
 
-// Without the agent of EKS the ServiceAccount names the role, before a Pod begins.
+// Without EKS Pod Identity the ServiceAccount names the role before a Pod starts.
 func TestAServiceAccountNamesTheRoleOfItsRights(t *testing.T) {
 	l := begin(t, bound(""))
 	_ = l.sync()
@@ -154,7 +155,7 @@ func TestAServiceAccountNamesTheRoleOfItsRights(t *testing.T) {
 	}
 }
 
-// What others ask for in its name is put right, and an object of somebody else's stays theirs.
+// Foreign changes to the AccessBinding are reverted, and somebody else's object of this name is left alone.
 func TestTheRightsAreWhatTheBindingsSay(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
 	_ = l.sync()
@@ -184,7 +185,7 @@ func TestTheRightsAreWhatTheBindingsSay(t *testing.T) {
 	}
 }
 
-// An application that runs is held up neither by somebody else's object of its name nor by one that is paused.
+// A running application is blocked neither by somebody else's object of the same name nor by a paused one.
 func TestWhatRunsIsNotHeldUpByItsRights(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
 	_ = l.sync()
@@ -196,7 +197,7 @@ func TestWhatRunsIsNotHeldUpByItsRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := b.DeepCopy()
-	b.Status.ObservedGeneration-- // of the spec that it is to have next
+	b.Status.ObservedGeneration-- // not observed at its next generation
 	if err := l.Others.Status().Patch(t.Context(), b, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (rec Reconciler) consumeRollback(ctx context.Context, app *v1alpha1.WebApp,
 	return rec.Applier.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}), client.FieldOwner(v1alpha1.ManagerRollback))
 }
 
-// rollbackTarget returns the revision that a wish means.
+// rollbackTarget returns the revision that the annotation's value requests.
 func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision, error) {
 	number, err := strconv.ParseInt(wish, 10, 64)
 	if err != nil && wish != v1alpha1.RollbackPrevious {

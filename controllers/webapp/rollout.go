@@ -85,8 +85,7 @@ func (s runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.Deplo
 	return nil
 }
 
-// report writes what runs into the status, whatever step the pass reached. It describes the observed state, not the
-// wanted one.
+// report writes the observed state into the status, whatever step the pass reached.
 func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 	state, err := r.observe(ctx)
 	if err != nil {
@@ -120,7 +119,7 @@ func (r *reconciliation) setAvailable(state runtimeState, wanted int32, pass *en
 // setProgressing sets the condition Progressing from the step, with a Deployment's reasons.
 func (r *reconciliation) setProgressing(pass *engine.Pass) {
 	switch status, reason, text := pass.Condition(v1alpha1.StepRolledOut); {
-	case status == "": // as it was
+	case status == "": // unchanged
 	case status == metav1.ConditionTrue:
 		pass.SetCondition(v1alpha1.ConditionProgressing, metav1.ConditionTrue, v1alpha1.ReasonRolledOut, text)
 	case reason == v1alpha1.ReasonRollingOut:

@@ -22,8 +22,8 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// CachedObjects returns how the Kubernetes objects of WebApps are cached: those with our label, and of Pods and
-// ReplicaSets only the used fields.
+// CachedObjects returns the cache settings for the Kubernetes objects of WebApps: only those with our label, and of
+// Pods and ReplicaSets only the fields in use.
 func CachedObjects() map[client.Object]cache.ByObject {
 	ours := k8slabels.SelectorFromSet(k8slabels.Set{apply.Label: apply.LabelValue})
 	all := map[client.Object]cache.ByObject{
@@ -96,7 +96,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Owns(&v1alpha1.AccessBinding{}, builder.WithPredicates(watch.NotCreated(), rightsChanged()))
 		b.Owns(&v1alpha1.DatabaseUser{}, builder.WithPredicates(watch.NotCreated(), userChanged()))
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueMatching(mgr, &v1alpha1.WebApp{}, everywhere, isBound), builder.WithPredicates(identityChanged()))
-		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
+		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // deleted ones are no longer in lists
 		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
 		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}), builder.WithPredicates(hostnameChanged()))
 		b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(mgr, &v1alpha1.WebApp{}), builder.WithPredicates(watch.TeamRulesChanged()))
@@ -107,7 +107,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 	})
 }
 
-// boundIn reads what WebApps can be bound to: every kind that publishes connection details.
+// boundIn returns a function that reads the resources to which WebApps can be bound: every kind that publishes
+// connection details.
 func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
 	return func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
 		proto, ok := bindable[kind]
@@ -121,7 +122,7 @@ func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx conte
 	}
 }
 
-// find looks up an object that a WebApp names.
+// find reads an object that a WebApp refers to.
 func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj engine.Object) (Named, error) {
 	if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj); err != nil {
 		return Named{}, client.IgnoreNotFound(err)

@@ -16,20 +16,20 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// RevisionAnnotation is where the Deployment controller numbers the versions.
+// RevisionAnnotation has the number of a version, set by the Deployment controller.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
-// Index finds the Pods and ReplicaSets of an app in the cache, by v1alpha1.LabelWebApp.
+// Index indexes the Pods and ReplicaSets in the cache by their app, from v1alpha1.LabelWebApp.
 const Index = "webapp"
 
-// runtimeState is what runs for an app, from the cache. It is read-only.
+// runtimeState is the observed state of an app, from the cache. It is read-only.
 type runtimeState struct {
 	deployment appsv1.Deployment // empty, if there is none
 	sets       []appsv1.ReplicaSet
 	pods       []corev1.Pod
 }
 
-// observe reads what runs. Versions are sorted newest first, Pods oldest first.
+// observe reads the state. Versions are sorted newest first, Pods oldest first.
 func (r *reconciliation) observe(ctx context.Context) (runtimeState, error) {
 	if r.observed != nil {
 		return *r.observed, nil
@@ -96,7 +96,7 @@ func revision(obj client.Object) int64 {
 	return n
 }
 
-// currentReplicaSet returns the version that the Deployment wants; nil until its controller has created it.
+// currentReplicaSet returns the version that the Deployment requests; nil until its controller has created it.
 func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
 	d := &s.deployment
 	if len(s.sets) == 0 || d.Status.ObservedGeneration < d.Generation || revision(d) != revision(&s.sets[0]) {
@@ -164,7 +164,7 @@ func imageOf(pod *corev1.PodSpec) string {
 	return ""
 }
 
-// wantedReplicas returns how many Pods the Deployment asks for.
+// wantedReplicas returns the number of Pods that the Deployment requests.
 func (s runtimeState) wantedReplicas() int32 {
 	if s.deployment.Spec.Replicas == nil {
 		return 1

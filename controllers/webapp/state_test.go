@@ -17,7 +17,7 @@ func owner(uid types.UID) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{UID: uid, Controller: new(true)}}
 }
 
-// version returns a ReplicaSet; its name is its UID.
+// version returns a ReplicaSet whose UID is its name.
 func version(name string, revision int, image string, available int32) appsv1.ReplicaSet {
 	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), OwnerReferences: owner("d")}}
 	if revision > 0 {
@@ -34,7 +34,7 @@ func podOf(set, name string, all ...corev1.ContainerStatus) corev1.Pod {
 	return *pod
 }
 
-// pictureOf has the newest version first.
+// pictureOf returns a runtimeState of these versions, the newest first.
 func pictureOf(sets ...appsv1.ReplicaSet) runtimeState {
 	p := runtimeState{sets: sets}
 	p.deployment.UID = "d"

@@ -119,7 +119,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// manager is one with a client, and nothing else.
+// manager is a manager that has only a client.
 type manager struct {
 	ctrl.Manager
 	client client.Client

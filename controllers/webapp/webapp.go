@@ -20,15 +20,15 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// Named is an object that a WebApp names, as the cache has it.
+// Named is an object that a WebApp refers to, as cached.
 type Named struct {
 	Found    bool
-	Deleting bool   // it is being deleted
+	Deleting bool   // being deleted
 	Ready    bool   // now
 	State    string // why it is not Ready
 }
 
-// BoundResource is a resource that a WebApp may be bound to.
+// BoundResource is a resource that a WebApp can be bound to.
 type BoundResource struct {
 	Named
 	Binding *v1alpha1.Binding
@@ -52,7 +52,7 @@ type reconciliation struct {
 	Reconciler
 	app     *v1alpha1.WebApp
 	objects *apply.Objects
-	// deployment is what the cluster has; empty until the step has read or made it.
+	// deployment is the Deployment in the cluster; empty until the step has read or created it.
 	deployment   appsv1.Deployment
 	given        projection // of bindings
 	found        []foundBinding
@@ -87,7 +87,7 @@ func (rec Reconciler) Reconcile(ctx context.Context, app *v1alpha1.WebApp, pass 
 	return outcome
 }
 
-// GarbageCollected implements engine.GarbageCollected: everything is owned, and goes with the WebApp.
+// GarbageCollected implements engine.GarbageCollected: the WebApp owns everything, and it is deleted with the WebApp.
 func (Reconciler) GarbageCollected() {}
 
 // Finalize implements engine.KindReconciler.
@@ -117,7 +117,7 @@ func multipleReplicas(app *v1alpha1.WebApp) bool {
 	return replicasOf(app) > 1
 }
 
-// replicasOf returns what the spec asks for; with autoscaling it means nothing.
+// replicasOf returns the number of replicas in the spec; with autoscaling it has no effect.
 func replicasOf(app *v1alpha1.WebApp) int32 {
 	if app.Spec.Replicas == nil {
 		return 1
@@ -163,8 +163,8 @@ func (r *reconciliation) ensureDeployment(ctx context.Context) (string, error) {
 	return "the Deployment asks for " + r.app.Spec.Image, nil
 }
 
-// scale sets the number of Pods. With autoscaling it only brings it between the limits, which the autoscaler does too,
-// a quarter of a minute later.
+// scale sets the number of Pods. With autoscaling it only moves the number between the limits, which the autoscaler
+// would do 15 seconds later.
 func (r *reconciliation) scale(ctx context.Context) (string, error) {
 	want, have := replicasOf(r.app), int32(1)
 	if n := r.deployment.Spec.Replicas; n != nil {
@@ -191,7 +191,7 @@ func (r *reconciliation) ensureAutoscaler(ctx context.Context) (string, error) {
 		r.objects.Apply(ctx, autoscaler(r.app), hpa)
 }
 
-// replicas returns a number of them, in words.
+// replicas returns the number as text.
 func replicas(n int32) string {
 	if n == 1 {
 		return "1 replica"

@@ -19,7 +19,7 @@ const Controller = "portico.dev/portal"
 
 // The annotations of these Events with the user.
 const (
-	// AnnotationActor is the username, as RBAC has it.
+	// AnnotationActor is the username, as in RBAC.
 	AnnotationActor = "portico.dev/actor"
 	// AnnotationActorName is the user's display name at the identity provider, which the user may have chosen. It is
 	// for display only.

@@ -26,7 +26,7 @@ const (
 // Namespace returns the namespace of the Events about objects of a namespace; "" is for cluster-scoped objects.
 func Namespace(of string) string { return cmp.Or(of, metav1.NamespaceDefault) }
 
-// event returns what is written when something happens for the first time.
+// event returns the Event of the first occurrence.
 func (e entry) event(at time.Time, instance string) *eventsv1.Event {
 	notes := map[string]string{AnnotationActor: e.actor}
 	if e.actorName != "" {

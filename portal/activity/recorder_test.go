@@ -28,7 +28,7 @@ var (
 	bucket = Object{APIVersion: "portico.dev/v1alpha1", Kind: "S3Bucket", Namespace: "payments", Name: "logs", UID: "u1"}
 )
 
-// store is what an API server made of what a Recorder wrote.
+// store is a Recorder with what it wrote to the API server.
 type store struct {
 	*Recorder
 	clock   *clocktesting.FakePassiveClock
@@ -59,7 +59,7 @@ func newStore(t *testing.T) *store {
 	return s
 }
 
-// drain writes what was noted.
+// drain writes the noted actions.
 func (s *store) drain(t *testing.T) {
 	t.Helper()
 	for len(s.queue) > 0 {
@@ -140,7 +140,7 @@ func TestWhatHappensAgainIsCounted(t *testing.T) {
 	}
 }
 
-// TestALogThatAPageReadsAndFollowsIsOneLook.
+// TestALogThatAPageReadsAndFollowsIsOneLook: it is recorded once.
 func TestALogThatAPageReadsAndFollowsIsOneLook(t *testing.T) {
 	s := newStore(t)
 	look := func() { s.Note(ann, bucket, ReadsLog("shop-1")); s.drain(t) }
@@ -218,7 +218,7 @@ func TestAFailureIsSaidOnce(t *testing.T) {
 	s.log.Reset()
 	s.Note(ann, bucket, Deletes())
 	s.drain(t)
-	s.err = apierrors.NewNotFound(schema.GroupResource{Resource: "events"}, "x") // Kubernetes has forgotten it
+	s.err = apierrors.NewNotFound(schema.GroupResource{Resource: "events"}, "x") // the Event has expired
 	s.flush(t.Context())
 	s.err = nil
 	s.Note(ann, bucket, Deletes())

@@ -1,4 +1,4 @@
-// Package apidocs serves pages that describe the REST API, made of its OpenAPI document.
+// Package apidocs serves the REST API's reference pages, which are generated from its OpenAPI document.
 package apidocs
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// New serves the pages at views.APIDocsPath and below. They are the same for everybody, and made once.
+// New returns a handler of the pages at views.APIDocsPath and below. They are rendered once, the same for everybody.
 func New(kinds catalog.Catalog) (http.Handler, error) {
 	parts, err := Parts(kinds)
 	if err != nil {
@@ -113,7 +113,7 @@ func typeOf(s *huma.Schema) string {
 // exampleOf returns an example of what the schema refers to, or "" if there is none.
 func exampleOf(doc *huma.OpenAPI, s *huma.Schema) string {
 	if len(s.AllOf) > 0 {
-		s = s.AllOf[0] // what follows only asks for more of it
+		s = s.AllOf[0] // the rest only adds constraints
 	}
 	if s.Ref == "" {
 		return ""
@@ -133,7 +133,7 @@ func exampleOf(doc *huma.OpenAPI, s *huma.Schema) string {
 	return string(b)
 }
 
-// curl returns the request as people type it.
+// curl returns the operation's request as a curl command.
 func curl(path string, op *huma.Operation, bodyType string) string {
 	lines := []string{`curl -H "Authorization: Bearer $TOKEN"`}
 	if op.Method != http.MethodGet {

@@ -123,7 +123,7 @@ func TestAProviderThatIsNotThereDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestSettingsThatAreNoneAreToldApart from an outage: a server answers, with something else.
+// TestSettingsThatAreNoneAreToldApart from an outage: a server answers, but not with the provider's metadata.
 func TestSettingsThatAreNoneAreToldApart(t *testing.T) {
 	for says, change := range map[string]func(s *site){
 		"did not match the issuer URL returned": func(s *site) { s.issuer.Settings = map[string]any{"issuer": "https://other.example"} },

@@ -30,7 +30,7 @@ func (b *Browser) noAnswer(w http.ResponseWriter, r *http.Request, cause error) 
 // awayRetry is the number of seconds after which a page retries.
 const awayRetry = "10"
 
-// away shows the portal's own page instead of the provider's; it goes to the address again as soon as the provider
+// away shows the portal's own page instead of the provider's. The page retries the address again until the provider
 // answers.
 func (b *Browser) away(w http.ResponseWriter, r *http.Request, again string) {
 	w.Header().Set("Retry-After", awayRetry)

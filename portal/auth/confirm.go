@@ -20,8 +20,8 @@ import (
 const (
 	// confirmedCookie is the prefix of the cookies that hold the token; a number from 1 follows.
 	confirmedCookie = "__Host-portico-confirmed-"
-	// clockSlack is how much earlier than the operator the portal stops accepting a token, so that nobody fills in a
-	// form in vain.
+	// clockSlack is how much earlier than the operator the portal stops accepting a token, so that the operator does
+	// not refuse a form that the portal accepted.
 	clockSlack = 5 * time.Second
 )
 

@@ -18,7 +18,7 @@ type Named struct {
 	Sure bool
 }
 
-// NoUserError is why a text names no user. Its text is for the one who entered it.
+// NoUserError is why a text names no user. Its text is for the user who entered it.
 type NoUserError struct{ Why string }
 
 func (e *NoUserError) Error() string { return e.Why }

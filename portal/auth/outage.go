@@ -10,7 +10,7 @@ const (
 	// watchEvery is how often the provider is checked; after a failed check, the next one is sooner.
 	watchEvery      = 30 * time.Second
 	watchAgain      = 5 * time.Second
-	missedForOutage = 2 // consecutive failures; a single response can get lost
+	missedForOutage = 2 // consecutive failures; a single response can be lost
 )
 
 // absence is the result of Watch.

@@ -31,7 +31,7 @@ func TestAnOutageOfTheProviderIsKnown(t *testing.T) {
 		away bool
 		want time.Time
 	}{
-		{true, time.Time{}}, // a single response can get lost
+		{true, time.Time{}}, // a single response can be lost
 		{true, now},
 		{true, now},
 		{false, time.Time{}},

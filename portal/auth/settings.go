@@ -51,7 +51,7 @@ type discovered struct {
 	keys     *identity.Keys
 }
 
-// after keeps the keys of before if they have the same URL, so that they are not fetched more often than allowed.
+// after returns d with before's keys if they have the same URL, so that they are not fetched more often than allowed.
 func (d *discovered) after(before *discovered) *discovered {
 	if before != nil && before.settings.Keys == d.settings.Keys {
 		d.keys = before.keys

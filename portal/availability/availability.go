@@ -52,7 +52,7 @@ type Facts struct {
 // Answer says whether a hostname is available. Message is for users and names no other team.
 type Answer struct {
 	State    State
-	Hostname string // as DNS has it, "" if it is invalid
+	Hostname string // in DNS notation, "" if it is invalid
 	Message  string
 	Field    string // of the request's spec that is the problem, "" if none does
 	Holder   Holder // who has it; zero if it is free

@@ -71,7 +71,8 @@ func TestEveryAnswer(t *testing.T) {
 	}
 }
 
-// What cannot be had is not looked up: else whoever has any grant could find out what others have.
+// TestWhatIsNotGrantedTellsNothingOfClaims: a hostname outside the grant is not looked up, because a team with any
+// grant could otherwise find out which hostnames others have.
 func TestWhatIsNotGrantedTellsNothingOfClaims(t *testing.T) {
 	grant := &v1alpha1.HostnameGrantSpec{Suffixes: []string{"payments.example.com"}}
 	facts := Facts{Namespace: "payments", Grant: grant, Claims: []Claim{{"find.search.example.com", "internet-facing", Holder{"search", "find"}}}}

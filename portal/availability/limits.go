@@ -6,7 +6,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Limits says of what a grant allows only some.
+// Limits returns the restrictions of a grant in words, such as "zones Z1, Z2".
 func Limits(g v1alpha1.HostnameGrantSpec) []string {
 	var all []string
 	for _, l := range []struct{ of, are string }{

@@ -1,33 +1,34 @@
-// Package client talks to Portico's REST API, as one caller, with the types of package v1alpha1. Kinds that are known
-// only at run time go by [Client.Of].
+// Package client calls Portico's REST API as one caller, with the types of package v1alpha1. For kinds that are known
+// only at run time, use [Client.Of].
 //
 //	c, err := client.New(client.Options{Server: "https://portal.example.com", Token: client.StaticToken(token)})
 //	made, err := c.S3Buckets("payments").Create(ctx, bucket, client.CreateOptions{})
 //
 // # Errors
 //
-// What the API answers is an [*APIError], with what is wrong at each field; [StatusOf] tells its HTTP status. A server
-// that does not answer is an [*UnreachableError]. Any other error comes of the context, of the token, or of what was
-// given to a method.
+// An error response of the API is an [*APIError], with the errors of each field; [StatusOf] returns its HTTP status. If
+// the server does not respond, the error is an [*UnreachableError]. Any other error comes from the context, the token,
+// or the arguments of a method.
 //
 // # Tries
 //
-// A request that comes too often (429) is sent again, up to five times in all, after the time that Retry-After names,
-// if that is 30 seconds at most. One that only reads is so too while Kubernetes does not answer (503). The context ends
-// the waiting.
+// After a response with status 429 (too many requests), the request is sent again, up to five times in all, after the
+// time in Retry-After, if that is at most 30 seconds. A read is also retried after status 503 (Kubernetes does not
+// respond). Cancelling the context ends the wait.
 //
 // # Versions
 //
-// A change names the version that it is meant for: the ETag of a [Result], as IfMatch. If somebody else changed the
-// object since, the error has status 412. What was written a moment ago may not be in the portal's cache yet: read with
-// CacheControl no-cache what you mean to change, or wait for.
+// A change takes the version that it applies to: the ETag of a [Result], as IfMatch. If somebody else has changed the
+// object since, the error has status 412. The portal's cache can lag behind a recent write: before you change an object
+// or wait for it, read it with CacheControl no-cache.
 //
 // # Time
 //
-// A connection must come about within 15 seconds, an answer begin within a minute and never be silent for longer. Lists
-// and streams may last: their end is that of the context.
+// A connection times out after 15 seconds, and a response that does not begin, or is silent, after a minute. Lists and
+// streams have no other limit than the context.
 //
-// What follows from the OpenAPI document is generated; see its operations at /api/docs of a portal.
+// The methods and types of the API's operations are generated from its OpenAPI document; a portal has their reference
+// at /api/docs.
 package client
 
 import (
@@ -53,7 +54,7 @@ const Prefix = "/api/v1"
 // timeout bounds the wait for the header of a response; streams and long lists continue after it.
 const timeout = time.Minute
 
-// Options of a client. Only Server is needed.
+// Options are the options of a client. Only Server is required.
 type Options struct {
 	// Server is scheme and host of the portal, such as https://portal.example.com.
 	Server string
@@ -145,8 +146,7 @@ func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured]
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last one
-	// Forbidden are the kinds, by their plural names, that the list leaves out because the caller cannot list them
-	// there.
+	// Forbidden are the plurals of the kinds that the list omits because the caller cannot list them there.
 	Forbidden []string `json:"forbidden,omitempty"`
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// serve answers every request by h and gives a client of it.
+// serve returns a client of a server that handles every request with h.
 func serve(t *testing.T, h http.HandlerFunc) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -156,8 +156,8 @@ func TestAnswersThatAreNotThePortals(t *testing.T) {
 	}
 }
 
-// TestAnAnswerWithoutAnEndIsGivenUp: what the command line reads of a portal, or of what stands in its place, has a
-// limit.
+// TestAnAnswerWithoutAnEndIsGivenUp checks that the client bounds what it reads from a portal, or from a server that
+// poses as one.
 func TestAnAnswerWithoutAnEndIsGivenUp(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
 		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -274,7 +274,7 @@ func TestAllPagesAreRead(t *testing.T) {
 	}
 }
 
-// hasty is a clock whose waits are over at once.
+// hasty is a clock whose timers fire at once.
 type hasty struct{ *testingclock.FakeClock }
 
 func (h *hasty) NewTimer(d time.Duration) clock.Timer {

@@ -22,7 +22,7 @@ type APIError struct {
 	Detail   string       `json:"detail"`
 	Instance string       `json:"instance"` // the request's ID, as in the portal's log
 	Errors   []FieldError `json:"errors"`
-	// RetryAfter is how long the portal asks to wait; 0 if it does not.
+	// RetryAfter is the wait that the response requests, or 0.
 	RetryAfter time.Duration `json:"-"`
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// A bucket from its request to its end: it is requested, waited for, read, changed and deleted.
+// Requests a bucket, waits for it, reads it, changes it and deletes it.
 func Example() {
 	portal := examplePortal()
 	defer portal.Close()
@@ -40,7 +40,7 @@ func Example() {
 	}
 	fmt.Println("requested:", made.Created)
 
-	// Ready counts when the status speaks of what was written: the watch may begin with what was true a moment ago.
+	// Ready counts only if the status is about the generation that was written: the watch can begin with an older one.
 	for change, err := range buckets.WatchOne(ctx, "reports") {
 		if err != nil {
 			fmt.Println("wait:", err)
@@ -56,7 +56,7 @@ func Example() {
 		}
 	}
 
-	// What is to be changed is not read from a cache, and what somebody else changes meanwhile is not overwritten.
+	// Reads past the cache before a change. IfMatch makes sure that another change is not overwritten.
 	got, err := buckets.Get(ctx, "reports", client.GetOptions{CacheControl: "no-cache"})
 	if err != nil {
 		fmt.Println("read:", err)
@@ -90,7 +90,7 @@ func Example() {
 	// gone: true
 }
 
-// examplePortal answers as a portal does, for one bucket.
+// examplePortal returns a server that responds as a portal does, for one bucket.
 func examplePortal() *httptest.Server {
 	bucket := func(generation, observed int) string {
 		return fmt.Sprintf(`{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket",

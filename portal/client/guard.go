@@ -17,7 +17,7 @@ func (e *SilentError) Error() string {
 	return fmt.Sprintf("it has said nothing for %s: the connection is dead, or a proxy holds the answer back", e.For)
 }
 
-// guarded is a body with a limit of silence.
+// guarded is a body that fails after too long a silence.
 type guarded struct {
 	io.ReadCloser
 	dog   *time.Timer
@@ -25,7 +25,7 @@ type guarded struct {
 	cause func() error
 }
 
-// guard ends the request of ctx, by stop, when its body is silent for too long.
+// guard returns body, and calls stop, which cancels ctx, when the body is silent for longer than silence.
 func guard(ctx context.Context, body io.ReadCloser, stop context.CancelCauseFunc) io.ReadCloser {
 	return &guarded{
 		ReadCloser: body, stop: stop, cause: func() error { return context.Cause(ctx) },
@@ -33,7 +33,7 @@ func guard(ctx context.Context, body io.ReadCloser, stop context.CancelCauseFunc
 	}
 }
 
-// Read returns the reason why the request was ended instead of the context's error.
+// Read returns the reason why the request was cancelled instead of the context's error.
 func (g *guarded) Read(b []byte) (int, error) {
 	n, err := g.ReadCloser.Read(b)
 	g.dog.Reset(silence)

@@ -36,14 +36,14 @@ func (c *Client) request(method, path string) *request {
 	return &request{client: c, method: method, path: path, query: url.Values{}, header: http.Header{}}
 }
 
-// serversOwn are the metadata fields that the server writes, and refuses from clients.
+// serversOwn are the metadata fields that the server sets and refuses from clients.
 var serversOwn = []string{
 	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 	"managedFields", "selfLink",
 }
 
-// send encodes v as the body; for an object, without the server's own fields, so that an object that was read can be
-// sent back.
+// send encodes v as the body. From an object it removes the fields in serversOwn, so that an object that was read can
+// be sent back.
 func (r *request) send(contentType string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -78,7 +78,7 @@ func withoutServersOwn(object []byte) ([]byte, error) {
 	return json.Marshal(top)
 }
 
-// wire is what parameters can be.
+// wire are the types of parameters.
 type wire interface {
 	string | bool | int64 | []string
 }
@@ -210,8 +210,8 @@ func (r *request) open(ctx context.Context) (*http.Response, error) {
 	}
 }
 
-// again reports whether the same request may be sent once more: 429 says that nothing was done, 503 does not, so that
-// only reads follow it.
+// again reports whether the request can be sent again: 429 means that nothing was done; 503 does not, so only reads are
+// retried after it.
 func (r *request) again(p *APIError) bool {
 	if p.RetryAfter <= 0 || p.RetryAfter > longestWait {
 		return false
@@ -249,7 +249,8 @@ func (r *request) once(ctx context.Context) (*http.Response, error) {
 	return resp, nil
 }
 
-// failed says who does not answer; the URL of net/http's error would only repeat it.
+// failed wraps err in an UnreachableError with the server's address, without the URL of net/http's error, which would
+// repeat it.
 func (r *request) failed(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err

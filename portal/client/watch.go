@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// A stream that broke is opened again after breathe, twice as long each time, at most longestWait.
+	// breathe is the wait before a broken stream is opened again. It doubles each time, up to longestWait.
 	breathe = time.Second
 	// maxEvent bounds one event: a snapshot has 200 objects.
 	maxEvent = 32 << 20
 )
 
-// Change is what a stream tells: everything that there is, one object that is new or another one, or one that left.
+// Change is one event of a watch: a snapshot of all objects, an object that is new or changed, or one that left the
+// view.
 type Change[T any] struct {
-	Snapshot []T // everything; not nil in the first change, and again after a break
-	// Forbidden are, beside a Snapshot, the kinds, by their plural names, that it leaves out because the caller may not
-	// list them there.
+	Snapshot []T // all objects; not nil in the first change, and after a reconnect
+	// Forbidden are the plurals of the kinds that the Snapshot omits because the caller cannot list them there.
 	Forbidden []string
 	Object    *T    // new or changed
 	Left      *Left // no longer in the view
@@ -40,21 +40,22 @@ type Left struct {
 	Reason    string `json:"reason"` // gone, unmatched (by the filters) or forbidden
 }
 
-// Watch tells of the objects that match, until ctx ends or the loop does. Breaks are mended by a new snapshot. An error
-// is the last element: the first connection failed, or the API refused a later one.
+// Watch yields the changes of the objects that match until ctx or the loop ends. A broken connection is opened again
+// and begins with a new snapshot. An error is the last element: the first connection failed, or the API refused a later
+// one.
 func (o Objects[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Change[T], error] {
 	r := o.client.request(http.MethodGet, o.base)
 	opts.fill(r)
 	return watch[T](ctx, r)
 }
 
-// WatchOne watches one object, as Watch does all. Where no object has the name when the watch begins, or begins again
-// after a break, the error is an *APIError of status 404.
+// WatchOne watches one object, as Watch does for all. If it does not exist when a connection begins, the error is an
+// *APIError with status 404.
 func (o Objects[T]) WatchOne(ctx context.Context, name string) iter.Seq2[Change[T], error] {
 	return watch[T](ctx, o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)))
 }
 
-// WatchResources watches all kinds that teams request, as Watch does one.
+// WatchResources watches all kinds that teams request, as Watch does for one.
 func (c *Client) WatchResources(ctx context.Context, opts ListResourcesOptions) iter.Seq2[Change[unstructured.Unstructured], error] {
 	r := c.request(http.MethodGet, "/resources")
 	opts.fill(r)
@@ -68,16 +69,16 @@ func watch[T any](ctx context.Context, r *request) iter.Seq2[Change[T], error] {
 	}
 }
 
-// taker takes one event; an error ends the stream.
+// taker handles one event; an error ends the stream.
 type taker func(sse.Event) error
 
-// stream is one connection. It puts snapshots together, which come in parts.
+// stream is one connection. It assembles snapshots, which arrive in parts.
 type stream[T any] struct {
 	yield func(Change[T], error) bool
 	parts []T
 }
 
-// errEnough says that nobody listens any more.
+// errEnough reports that the caller's loop has ended.
 var errEnough = errors.New("enough")
 
 func (s *stream[T]) take(event sse.Event) error {
@@ -114,8 +115,8 @@ func (s *stream[T]) take(event sse.Event) error {
 	return nil
 }
 
-// follow hands on the events of a stream, and opens it again when it breaks, with another taker. fail gets the error
-// that ends it, if not by ctx.
+// follow passes the events of a stream to a taker, which connection returns for each connection, and reconnects when
+// the stream breaks. It calls fail with the error that ends it, unless ctx or the taker's errEnough does.
 func (r *request) follow(ctx context.Context, connection func() taker, fail func(error)) {
 	wait := breathe
 	for first := true; ; first = false {
@@ -141,13 +142,14 @@ func (r *request) follow(ctx context.Context, connection func() taker, fail func
 	}
 }
 
-// passing reports whether an error of the API may be over soon.
+// passing reports whether an error of the API may be temporary.
 func passing(err error) bool {
 	s := StatusOf(err)
 	return s == http.StatusTooManyRequests || s >= http.StatusInternalServerError
 }
 
-// events hands on what one connection brings, and whether it brought anything; its end is no error.
+// events passes the events of one connection to take. got reports whether there was any; the end of the connection is
+// no error.
 func (r *request) events(ctx context.Context, take taker) (got bool, err error) {
 	r.header.Set("Accept", "text/event-stream, application/problem+json")
 	resp, err := r.open(ctx)

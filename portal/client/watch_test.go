@@ -18,7 +18,7 @@ import (
 
 func event(name, data string) string { return "event: " + name + "\ndata: " + data + "\n\n" }
 
-// story answers each connection with the next of the texts, then with 403.
+// story returns a client of a server that answers each connection with the next text, and then with 403.
 func story(t *testing.T, connections ...string) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func TestAStreamIsToldWholeAndMended(t *testing.T) {
 			told = append(told, names)
 		}
 	}
-	// Half a snapshot says nothing, not even together with that of the next connection.
+	// An incomplete snapshot is dropped: it is not combined with that of the next connection.
 	want := []string{"all a b", "changed c", "gone n/a", "all", "403 no longer"}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)

@@ -1,4 +1,4 @@
-// Package commands writes the lines of a shell that do the same as a page.
+// Package commands returns the shell commands that do the same as a page: for portico, kubectl and curl.
 package commands
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// curl returns a request with a JSON body.
+// curl returns the curl command that sends body as JSON.
 func curl(method, address, body string, headers ...string) string {
 	var b strings.Builder
 	b.WriteString("curl -X " + method + " " + address + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n")
@@ -25,7 +25,7 @@ func curl(method, address, body string, headers ...string) string {
 	return b.String()
 }
 
-// apiPath returns where the REST API has the objects of a kind, or the one of that name.
+// apiPath returns the REST API's path of a kind's objects, or of the object with that name if name is not empty.
 func apiPath(k catalog.Kind, namespace, name string) string {
 	path := "/api/v1/" + k.Plural
 	if k.Namespaced {
@@ -37,14 +37,14 @@ func apiPath(k catalog.Kind, namespace, name string) string {
 	return path
 }
 
-// Target is an object that commands are about.
+// Target is the object that commands act on.
 type Target struct {
 	Kind      catalog.Kind
-	Namespace string // "" for what belongs to no namespace
+	Namespace string // "" for cluster-scoped kinds
 	Name      string
 }
 
-// kubectl returns how kubectl names the object.
+// kubectl returns the object as an argument of kubectl, such as "s3buckets/reports -n payments".
 func (t Target) kubectl() string {
 	if t.Kind.Namespaced {
 		return t.Kind.Plural + "/" + t.Name + " -n " + t.Namespace
@@ -52,7 +52,7 @@ func (t Target) kubectl() string {
 	return t.Kind.Plural + "/" + t.Name
 }
 
-// portico returns how the command line names the object.
+// portico returns the object as an argument of portico, such as "bucket reports -n payments".
 func (t Target) portico() string {
 	if t.Kind.Namespaced {
 		return t.Kind.Word() + " " + t.Name + " -n " + t.Namespace
@@ -60,12 +60,12 @@ func (t Target) portico() string {
 	return t.Kind.Word() + " " + t.Name
 }
 
-// apply returns the line that makes an object what text says, or makes it at all.
+// apply returns the portico command that creates or updates an object from its YAML.
 func apply(text string) views.Command {
 	return views.Command{ID: "as-portico", Title: "portico", Text: "portico apply -f - <<'END'\n" + text + "END\n"}
 }
 
-// mergePatch returns what makes b of a (RFC 7396), as users write them.
+// mergePatch returns the JSON merge patch (RFC 7396) from a to b, without the fields that the server sets.
 func mergePatch(a, b *unstructured.Unstructured) (string, error) {
 	from, err := json.Marshal(catalog.Clean(a).Object)
 	if err != nil {
@@ -82,12 +82,12 @@ func mergePatch(a, b *unstructured.Unstructured) (string, error) {
 	return string(patch), nil
 }
 
-// reading returns a request without a body.
+// reading returns the curl command for a GET request. flags is empty or ends with a space.
 func reading(address, flags string) string {
 	return "curl " + flags + `-H "Authorization: Bearer $TOKEN" '` + address + "'"
 }
 
-// Create returns ways to make an object, which text describes in YAML. portal is the portal's scheme and host.
+// Create returns the commands that create an object from its YAML. portal is the portal's scheme and host.
 func Create(k catalog.Kind, namespace, text, portal string) ([]views.Command, error) {
 	body, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -101,7 +101,7 @@ func Create(k catalog.Kind, namespace, text, portal string) ([]views.Command, er
 	}, nil
 }
 
-// Edit returns ways to make of an object what text describes in YAML, which reads as now. etag is of the version was.
+// Edit returns the commands that change an object from was to now. text is now as YAML, and etag the ETag of was.
 func Edit(t Target, etag string, was, now *unstructured.Unstructured, text, portal string) ([]views.Command, error) {
 	body, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -119,7 +119,7 @@ func Edit(t Target, etag string, was, now *unstructured.Unstructured, text, port
 	}, nil
 }
 
-// Show returns the commands that show the object elsewhere. portal is the portal's scheme and host.
+// Show returns the commands that show the object outside the portal. portal is the portal's scheme and host.
 func Show(t Target, portal string) []views.Command {
 	address := portal + apiPath(t.Kind, t.Namespace, t.Name)
 	return []views.Command{
@@ -134,7 +134,7 @@ func Show(t Target, portal string) []views.Command {
 	}
 }
 
-// Change returns the commands that change the object elsewhere, as it stands in the version of that ETag.
+// Change returns the commands that change the object outside the portal. etag is the ETag of obj.
 func Change(t Target, etag string, obj *unstructured.Unstructured, portal string) ([]views.Command, error) {
 	body, err := json.Marshal(catalog.Clean(obj).Object)
 	if err != nil {
@@ -148,5 +148,5 @@ func Change(t Target, etag string, obj *unstructured.Unstructured, portal string
 	}, nil
 }
 
-// InEditor returns the line that opens the object in an editor.
+// InEditor returns the kubectl command that opens the object in an editor.
 func InEditor(t Target) string { return "kubectl edit " + t.kubectl() }

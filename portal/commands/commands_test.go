@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// The command line of Portico comes before kubectl and curl wherever commands are shown.
+// TestPorticoComesFirst checks that the portico command is shown before those of kubectl and curl.
 func TestPorticoComesFirst(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	bucket, _ := kinds.ByName("S3Bucket")

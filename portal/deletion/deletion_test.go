@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// What deletion costs is told for each kind as it is: a wrong word here loses data.
+// TestDeletionIsToldAsItIs: the effects of a deletion are correct for each kind; a wrong text could lead to data loss.
 func TestDeletionIsToldAsItIs(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	for _, row := range []struct {
@@ -51,7 +51,8 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 	}
 }
 
-// Volumes that outlive their machine cost money: whoever deletes it reads which they are, and only where it is deleted.
+// TestWhatStaysInAWSIsNamed: volumes that remain after their instance is deleted cost money, so the confirmation lists
+// them, but only with the policy Delete.
 func TestWhatStaysInAWSIsNamed(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("EC2Instance")
 	for policy, want := range map[string]bool{"Delete": true, "Stop": false, "Retain": false, "Orphan": false} {
@@ -71,7 +72,8 @@ func TestWhatStaysInAWSIsNamed(t *testing.T) {
 	}
 }
 
-// Each field that says what a deletion does counts while it runs: the operator reads them on every pass.
+// TestEveryFieldThatDecidesADeletionCountsWhileItRuns: the operator reads the fields that control a deletion on every
+// pass.
 func TestEveryFieldThatDecidesADeletionCountsWhileItRuns(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	for _, k := range kinds {
@@ -88,7 +90,7 @@ func TestEveryFieldThatDecidesADeletionCountsWhileItRuns(t *testing.T) {
 	}
 }
 
-// A deletion can be called off while it waits, and not once AWS is at it.
+// TestWhatCanStillBeKept: a deletion can be cancelled while it waits, and not once AWS has started it.
 func TestWhatCanStillBeKept(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	leaving := map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z"}

@@ -1,4 +1,4 @@
-// Package docs serves the documentation to everybody, signed in or not. It says nothing of this installation.
+// Package docs serves the documentation to everybody, signed in or not. It contains nothing about this installation.
 package docs
 
 import (
@@ -20,10 +20,10 @@ import (
 // answer is a page, ready to send.
 type answer struct {
 	html []byte
-	etag string // a weak one, for the page is also sent compressed
+	etag string // a weak one, because the page is also sent compressed
 }
 
-// pages are all pages by their paths. They are rendered at the first request, once.
+// pages are all pages by path, rendered once, at the first request.
 var pages = sync.OnceValue(func() map[string]answer {
 	all, err := render()
 	if err != nil {
@@ -49,10 +49,10 @@ func render() (map[string]answer, error) {
 	return all, nil
 }
 
-// Path returns the path of a page in the portal, wherever the link is.
+// Path returns the path of a page in the portal. It does not depend on the page with the link.
 func Path(_, to string) string { return path.Join(views.DocsPath, to) }
 
-// View returns what there is to show of a page, with links that href makes.
+// View returns the view of a page. href returns the link to a page from another.
 func View(s *site.Site, p *site.Page, href func(from, to string) string) views.Docs {
 	shown := p
 	out := views.Docs{Title: p.Title, Body: p.HTML, Crumbs: []views.Crumb{{Name: "Documentation", Href: href(p.Key, "")}}}
@@ -97,7 +97,7 @@ func Handler(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(page.html) // the reader has gone
 }
 
-// missing is shown for a page that there is not.
+// missing is the page for an address without a page.
 var missing = views.FaultPage(views.Fault{
 	Frame: views.Frame{Title: "No such page · Documentation", Slim: true}, Status: "404 Not Found",
 	Title: "The documentation has no such page", Text: "Perhaps it was renamed in a newer version of Portico.",

@@ -147,7 +147,8 @@ func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (al
 	return all, nil
 }
 
-// query asks what the account has for a field, beside what obj has in others.
+// query returns the query for the account's values of a field, with the values in obj of the fields on which they
+// depend.
 func (f Finder) query(obj *unstructured.Unstructured, provider, field string) operatorapi.OfferQuery {
 	q := operatorapi.OfferQuery{Namespace: f.Namespace, Provider: provider, Field: field, Region: catalog.TextAt(obj, "spec", "region"), With: map[string]string{}}
 	for _, name := range f.Kind.Offers[field] {
@@ -156,7 +157,7 @@ func (f Finder) query(obj *unstructured.Unstructured, provider, field string) op
 	return q
 }
 
-// valuesOf returns what a field of spec names: a text, or a list of them.
+// valuesOf returns the values of a field of spec: a string or a list of strings.
 func valuesOf(obj *unstructured.Unstructured, field string) []string {
 	if text := catalog.TextAt(obj, "spec", field); text != "" {
 		return []string{text}

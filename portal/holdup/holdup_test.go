@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// namespace is what there is for payments: an account, with what it has, and databases.
+// namespace is a cluster with the namespace payments: an AWS account, its resources, and databases.
 type namespace struct {
 	kinds    catalog.Catalog
 	notReady bool

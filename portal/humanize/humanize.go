@@ -1,5 +1,4 @@
-// Package humanize makes sentences for people of the messages of the API and of Kubernetes, and searches texts as
-// people do.
+// Package humanize turns messages of the API and of Kubernetes into sentences for people, and matches searches.
 package humanize
 
 import (
@@ -8,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence returns s with a capital letter in front, unless the first word is a name, and a full stop behind; "" stays
-// "".
+// Sentence returns s with a capital letter, unless the first word is a name, and a full stop; "" stays "".
 func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -25,12 +23,12 @@ func Sentence(s string) string {
 	return s
 }
 
-// PlainWord reports whether a word may be capitalised: a field's name such as kmsKeyID may not.
+// PlainWord reports whether a word can be capitalised: it is not a field name such as kmsKeyID.
 func PlainWord(word string) bool {
 	return word == strings.ToLower(word) && !strings.ContainsAny(word, "./_[]=:")
 }
 
-// HasWords reports whether text has every word of the search, in capital letters or small ones.
+// HasWords reports whether text contains every word of the search, ignoring case.
 func HasWords(search, text string) bool {
 	text = strings.ToLower(text)
 	for word := range strings.FieldsSeq(strings.ToLower(search)) {
@@ -41,8 +39,8 @@ func HasWords(search, text string) bool {
 	return true
 }
 
-// Person returns what to show of a username: without the prefix that tells identity providers apart, for people know
-// themselves without it, and of who signed in by IAM, as kubectl does on EKS, the session's name with the role.
+// Person returns the name to show for a username: without the prefix of the identity provider, which people do not know
+// themselves by, and for IAM identities, such as kubectl's on EKS, the name of the session and its role.
 func Person(username string) string {
 	if strings.HasPrefix(username, "arn:") {
 		return iamPerson(username)
@@ -53,7 +51,7 @@ func Person(username string) string {
 	return username
 }
 
-// iamPerson shortens arn:aws:sts::<account>:assumed-role/<role>/<session> and
+// iamPerson shortens the ARNs arn:aws:sts::<account>:assumed-role/<role>/<session> and
 // arn:aws:iam::<account>:user/<path>/<name>.
 func iamPerson(arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
@@ -73,7 +71,7 @@ func iamPerson(arn string) string {
 	return arn
 }
 
-// FirstSentence cuts a text into what is always shown and what is for those who want to know more.
+// FirstSentence splits a text into its first sentence, which is always shown, and the rest.
 func FirstSentence(text string) (first, more string) {
 	if first, more, ok := strings.Cut(text, ". "); ok {
 		return first + ".", more
@@ -81,7 +79,7 @@ func FirstSentence(text string) (first, more string) {
 	return Sentence(text), ""
 }
 
-// Words splits a name in camel case: CertificateIssued → Certificate issued.
+// Words splits a camel-case name into words: CertificateIssued → Certificate issued.
 func Words(name string) string {
 	var b strings.Builder
 	rs := []rune(name)
@@ -101,7 +99,7 @@ func Words(name string) string {
 	return b.String()
 }
 
-// Label returns the words of a name with a capital letter in front: messagesInFlight → Messages in flight.
+// Label returns the words of a name with a capital letter: messagesInFlight → Messages in flight.
 func Label(name string) string {
 	w := Words(name)
 	if w == "" {
@@ -110,7 +108,7 @@ func Label(name string) string {
 	return strings.ToUpper(w[:1]) + w[1:]
 }
 
-// Join puts a blank between what there is of two texts.
+// Join joins two texts with a space, unless one of them is empty.
 func Join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -34,7 +34,7 @@ func (f *Filter) Matches(l Item) bool {
 // text returns the text of an item that a search matches.
 func (f *Filter) text(l Item) string {
 	who := humanize.Person(l.Requester)
-	if strings.Contains(f.Words, ":") { // as in whole usernames, whose beginnings are not shown and else match too much
+	if strings.Contains(f.Words, ":") { // a whole username: its prefix is not shown, and would match too much
 		who = l.Requester
 	}
 	text := l.Name + " " + l.Kind.Title + " " + l.Kind.Name + " " + l.Endpoint + " " + who + " " + l.Provider

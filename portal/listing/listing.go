@@ -25,7 +25,7 @@ type Item struct {
 	Kind *catalog.Kind
 }
 
-// Found is what there is to list.
+// Found are the objects of a list, and its kinds.
 type Found struct {
 	Items     []Item          // unsorted
 	Kinds     catalog.Catalog // those that the caller can list

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var logs = Object{Kind: "S3Bucket", Namespace: "payments", Name: "logs", UID: "1"}
 
-// bench is a client with a clock that tests move.
+// bench is a client with a fake clock.
 type bench struct {
 	*Client
 	t       *testing.T
@@ -38,7 +38,7 @@ func newBench(t *testing.T, first *leader) *bench {
 	return b
 }
 
-// later moves the clock beyond what is shared, and beyond an open circuit.
+// later moves the clock until cached answers and an open circuit have expired.
 func (b *bench) later() { b.clock.SetTime(b.clock.Now().Add(max(shared, openFor))) }
 
 func (b *bench) want(state State, reason string) {
@@ -91,7 +91,7 @@ func TestItFollowsTheLeader(t *testing.T) {
 	b.cluster.leads(two)
 	b.later()
 	b.want(Checked, "two")
-	// The first one's address with the second one's certificate: somebody else listens there now.
+	// The address of the second one with the certificate of another: somebody else listens there now.
 	b.cluster.leads(two)
 	three := newLeader(t, "three")
 	b.cluster.ca, b.cluster.url = three.ca, two.URL
@@ -206,7 +206,7 @@ func TestNobodyWaitsForLong(t *testing.T) {
 	if got := b.Of(ctx, logs); got.State != Unknown {
 		t.Errorf("for a reader who has gone: %s", got.State)
 	}
-	time.Sleep(Patience + 100*time.Millisecond) // the question that was left ends by itself
+	time.Sleep(Patience + 100*time.Millisecond) // the abandoned request ends by itself
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {

@@ -105,7 +105,7 @@ func TestAnErrandFindsTheNewLeader(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfTheOperatorIsReadToItsLimit: one that is larger than any that is meant counts as none.
+// TestAnAnswerOfTheOperatorIsReadToItsLimit: a response above the limit counts as none.
 func TestAnAnswerOfTheOperatorIsReadToItsLimit(t *testing.T) {
 	c, _ := errandTo(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"name": "`+strings.Repeat("x", longestErrand)+`"}`) // the reader may have gone

@@ -23,7 +23,7 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// leader is an operator: a server with a certificate of its own.
+// leader is an operator: a server with its own certificate.
 type leader struct {
 	*httptest.Server
 	ca     string
@@ -67,7 +67,7 @@ func newLeader(t *testing.T, name string) *leader {
 
 func (l *leader) says(h http.HandlerFunc) { l.answer.Store(&h) }
 
-// cluster is Kubernetes, as far as the client needs it.
+// cluster is the part of Kubernetes that the client needs.
 type cluster struct {
 	mu       sync.Mutex
 	url, ca  string

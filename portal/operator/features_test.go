@@ -44,7 +44,8 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// An operator of an earlier version does not know the question: that is no reason to give up on the others.
+// TestAnUnknownQuestionOpensNoCircuit: an operator of an earlier version lacks the path, and still answers other
+// requests.
 func TestAnUnknownQuestionOpensNoCircuit(t *testing.T) {
 	l := newLeader(t, "one")
 	knows := *l.answer.Load()

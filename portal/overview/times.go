@@ -14,10 +14,10 @@ type Times struct {
 	Buckets  []Bucket      // every one of them, the shortest first
 }
 
-// enough is how many measurements it takes to say what is usual.
+// enough is the minimum number of measurements for percentiles.
 const enough = 5
 
-// Known reports whether so many were measured that the percentiles mean something.
+// Known reports whether there are enough measurements for meaningful percentiles.
 func (t Times) Known() bool { return t.N >= enough }
 
 // Bucket counts the objects that took UpTo at most, and longer than the bucket before.

@@ -87,7 +87,7 @@ func (r Reach) cli(ctx context.Context) auth.CLI {
 	return r.CLI(ctx)
 }
 
-// New returns the pages over c.
+// New returns the pages, which read from c.
 func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
 	base := page.New(c, log)
 	base.Names.Prefix = reach.Prefix

@@ -10,7 +10,7 @@ import (
 
 var focused = regexp.MustCompile(`<[^>]* autofocus[^>]*>`)
 
-// TestTheFocusIsWhereOneGoesOn: in the added row, or in the list of a removed one.
+// TestTheFocusIsWhereOneGoesOn: in the added row, or in the list of the removed one.
 func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 	for do, want := range map[string]string{
 		"add spec.env": ` id="f-spec-env-1-name"`, "remove spec.env[0]": ` id="f-spec-env"`, "remove spec.env[7]": ` id="f-spec-env"`,

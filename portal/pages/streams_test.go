@@ -35,13 +35,14 @@ func streaming(t *testing.T, f *fakeCluster, id auth.Identity, path string, then
 	return w.Body.String()
 }
 
-// TestAStreamIsNotOlderThanItsPage: who has just changed something does not see it taken back until the cache knows it.
+// TestAStreamIsNotOlderThanItsPage: after a user's change, the stream does not show the earlier state while the cache
+// lacks the change.
 func TestAStreamIsNotOlderThanItsPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		site        func(testing.TB) *fakeCluster
 		who         auth.Identity
 		path        string
-		live, shows string // the address of the stream, and what it sends
+		live, shows string // the URL of the stream, and what it sends
 	}{
 		"a team":                      {ownedSite, platformAdmin, "/team/growth?applied=7", "/team/growth/live?applied=7", ""},
 		"a team that the cache knows": {ownedSite, platformAdmin, "/team/growth?applied=1", "/team/growth/live", "team-members"},
@@ -67,14 +68,14 @@ func TestAStreamIsNotOlderThanItsPage(t *testing.T) {
 	}
 }
 
-// TestAPageNeverTurnsIntoThatOfANamesake: what has its name by now is another one, and the page says so.
+// TestAPageNeverTurnsIntoThatOfANamesake: if another object has the name now, the page says so.
 func TestAPageNeverTurnsIntoThatOfANamesake(t *testing.T) {
 	page := visit(t, busySite(t), developer, atInvoices).Body.String()
 	lacks(t, page, `hx-sse:connect="`+atInvoices+`/live?tab=overview&amp;uid=uid-invoices"`)
 	const replaced = `replaced by another one of the same name. <a href="` + atInvoices + `">Look at the new invoices</a>`
 	for name, c := range map[string]struct {
 		path         string
-		uid          string // of what is there before the stream begins
+		uid          string // of the object before the stream begins
 		then         func(*fakeCluster)
 		shows, hides string
 	}{
@@ -108,7 +109,7 @@ func TestAPageNeverTurnsIntoThatOfANamesake(t *testing.T) {
 	}
 }
 
-// TestTeamsAreLive: the numbers of teams follow what teams do, for those who may look into one.
+// TestTeamsAreLive: the teams' counts are updated, for users with access to any team.
 func TestTeamsAreLive(t *testing.T) {
 	lacks(t, visit(t, platformSite(t), developer, "/teams?q=pay").Body.String(), `hx-sse:connect="/teams/_live?q=pay"`, `id="live"`)
 	synctest.Test(t, func(t *testing.T) {

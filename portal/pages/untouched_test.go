@@ -136,7 +136,8 @@ func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 	}
 }
 
-// TestARowThatGoesTakesWhatIsHiddenInItAlong: the rows after it keep their own hidden values.
+// TestARowThatGoesTakesWhatIsHiddenInItAlong: a removed row's hidden values are removed with it, and later rows keep
+// theirs.
 func TestARowThatGoesTakesWhatIsHiddenInItAlong(t *testing.T) {
 	f := busySite(t)
 	rules := []any{

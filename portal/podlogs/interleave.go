@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// Copy is the log, or a part of it, of one of several that are read as one. Its lines begin with the timestamps of
-// Kubernetes.
+// Copy is the log of one of an application's Pods, or a part of it. Its lines begin with Kubernetes' timestamps.
 type Copy struct {
 	Name  string
 	Lines []string
 }
 
-// Interleave returns the lines of all copies by their time, each with the name of its copy in front; those of one copy
-// stay in their order. The timestamps stay if stamps is set.
+// Interleave merges the lines of all copies by time and prefixes each with "[name] ". The order within a copy is kept.
+// Timestamps are removed unless stamps is set.
 func Interleave(copies []Copy, stamps bool) []string {
 	type line struct {
 		at   time.Time
@@ -23,7 +22,7 @@ func Interleave(copies []Copy, stamps bool) []string {
 	}
 	var all []line
 	for _, c := range copies {
-		var last time.Time // of lines without a timestamp, too
+		var last time.Time // also the time of lines without a timestamp
 		for _, text := range c.Lines {
 			stamp, rest, _ := strings.Cut(text, " ")
 			if at, err := time.Parse(time.RFC3339Nano, stamp); err != nil {

@@ -1,5 +1,5 @@
-// Package podlogs reads logs of containers: line by line, cleaned of what would steer a terminal, bounded, and
-// followed.
+// Package podlogs reads and follows the logs of containers line by line, bounds their size, and removes terminal
+// control sequences.
 package podlogs
 
 import (
@@ -11,22 +11,22 @@ import (
 	"unicode"
 )
 
-// What is taken of a log at most, by one page, stream or answer.
+// Limits of one read of a log, for a page, a stream or a response.
 const (
 	MaxLines = int64(5000)
 	MaxBytes = 1 << 20
-	// MaxLine is where a line is cut.
+	// MaxLine is the length in bytes at which a line is cut.
 	MaxLine = 8 << 10
 )
 
-// Lines reads a log line by line. It holds one line at a time: who reads slowly makes the writer wait.
+// Lines reads a log line by line. It buffers one line at a time, so a slow reader slows down the sender.
 type Lines struct {
 	body    io.ReadCloser
 	r       *bufio.Reader
 	release func()
 }
 
-// NewLines reads body. release, which may be nil, is called when the reading ends.
+// NewLines returns a reader of body's lines. Close calls release, which can be nil.
 func NewLines(body io.ReadCloser, release func()) *Lines {
 	if release == nil {
 		release = func() {}
@@ -34,19 +34,18 @@ func NewLines(body io.ReadCloser, release func()) *Lines {
 	return &Lines{body: body, r: bufio.NewReaderSize(body, MaxLine), release: release}
 }
 
-// BrokenError says that a log ended before its end.
+// BrokenError reports that reading a log failed before its end.
 type BrokenError struct{ Cause error }
 
 func (e *BrokenError) Error() string { return "reading a log: " + e.Cause.Error() }
 
-// Close ends the reading; a Next that waits ends with an error.
+// Close stops reading; a blocked Next returns an error.
 func (l *Lines) Close() error {
 	l.release()
 	return l.body.Close()
 }
 
-// Next returns the next line as text, without what would steer a terminal and without its end; io.EOF after the last. A
-// line above MaxLine is cut there.
+// Next returns the next line as CleanLine does, and io.EOF after the last one. A line longer than MaxLine is cut.
 func (l *Lines) Next() (string, error) {
 	raw, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -59,7 +58,7 @@ func (l *Lines) Next() (string, error) {
 	return CleanLine(string(raw)), nil
 }
 
-// skip reads to the end of a line that was cut; that the log ends with it is told by the next read.
+// skip reads the rest of a line that was cut. It ignores io.EOF, which the next read returns again.
 func (l *Lines) skip() error {
 	for {
 		_, err := l.r.ReadSlice('\n')
@@ -73,7 +72,8 @@ func (l *Lines) skip() error {
 	}
 }
 
-// Last reads to the end and keeps the last lines, MaxLines and MaxBytes at most; cut says that there were more.
+// Last reads to the end and returns the last lines, at most MaxLines and MaxBytes. cut reports that older lines were
+// dropped.
 func (l *Lines) Last() (lines []string, cut bool, err error) {
 	size := 0
 	for {
@@ -92,11 +92,13 @@ func (l *Lines) Last() (lines []string, cut bool, err error) {
 	}
 }
 
-// escapes are sequences that steer a terminal: CSI, OSC and its kin up to their end, and the short ones.
+// escapes matches terminal control sequences: CSI, string sequences such as OSC and DCS up to their terminator, and
+// short escapes.
 var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]")
 
-// CleanLine returns s as one line of plain text: valid UTF-8 without escape sequences, control characters and marks
-// that turn the direction of writing. A carriage return within the line becomes a space, since what it hid is shown.
+// CleanLine returns s as one line of plain text: valid UTF-8 without its line end, escape sequences, control characters
+// and bidirectional controls. A carriage return within the line becomes a space, because the text that it would
+// overwrite is shown.
 func CleanLine(s string) string {
 	s = strings.ToValidUTF8(strings.TrimRight(s, "\r\n"), "\uFFFD")
 	if strings.ContainsAny(s, "\x1b\u009b") {
@@ -115,7 +117,7 @@ func CleanLine(s string) string {
 	}, s)
 }
 
-// LastLine returns the last line of s that says something.
+// LastLine returns the last line of s that is not blank.
 func LastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]

@@ -100,7 +100,7 @@ func TestALogThatBreaksOffIsNotTheUsersFault(t *testing.T) {
 	}
 }
 
-// FuzzLine: whatever an application writes, a line is one line of text and nothing else.
+// FuzzLine checks that any line that an application writes becomes one line of plain text.
 func FuzzLine(f *testing.F) {
 	for _, seed := range []string{"plain", "\x1b[31mred", "a\rb", "\x1b]0;x\x07", "\xff", "\u202e", "\x1b\x1b[["} {
 		f.Add(seed)

@@ -5,24 +5,25 @@ import (
 	"sync"
 )
 
-// MaxReads is how many logs one user may be reading at a time in one replica, those that are followed aside: each may
-// be tens of megabytes on its way from a node.
+// MaxReads bounds how many logs one user reads at a time in one replica, except for followed ones. A node can send tens
+// of megabytes for each.
 const MaxReads = 4
 
-// TooManyReadsError says that the user is reading as many logs as one may. Its text is for the user.
+// TooManyReadsError reports that the user reads MaxReads logs already. Its text is for the user.
 type TooManyReadsError struct{}
 
 func (*TooManyReadsError) Error() string {
 	return fmt.Sprintf("%d logs are being read for you already, and there can be no more at a time", MaxReads)
 }
 
-// Readers counts the logs that each user is reading. The zero value is ready.
+// Readers counts the logs that each user is reading. The zero value is ready to use.
 type Readers struct {
 	mu   sync.Mutex
-	open map[string]int // by username; users who read none are not kept
+	open map[string]int // by username; without users who read none
 }
 
-// Enter counts one more for the user, until leave is called, once or more.
+// Enter adds one to the user's count, or returns a TooManyReadsError. leave subtracts it; calling it again has no
+// effect.
 func (l *Readers) Enter(user string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

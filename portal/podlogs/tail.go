@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	// MaxWaiting is how much of a log waits to be taken.
+	// MaxWaiting is the size in bytes at which the buffer of a Tail is full.
 	MaxWaiting = 64 << 10
-	// MaxFollowed is how much of a log is followed: what a page shows at first, and as much again.
+	// MaxFollowed is how many bytes of a log are followed: twice what a page shows at first.
 	MaxFollowed = 2 * MaxBytes
 )
 
-// ErrBound ends a Tail that has read MaxLines or MaxFollowed.
+// ErrBound ends a Tail that has read more than MaxLines or MaxFollowed.
 var ErrBound = errors.New("the log is longer than is followed")
 
-// NoLogError ends a Tail that was given no log to read; Cause is what open said.
+// NoLogError ends a Tail whose log could not be opened. Cause is the error of open.
 type NoLogError struct{ Cause error }
 
 func (e *NoLogError) Error() string { return "opening the log: " + e.Cause.Error() }
 
 func (e *NoLogError) Unwrap() error { return e.Cause }
 
-// Tail reads a log that is followed, into a buffer of bounded size: until that is taken, nothing more is read.
+// Tail follows a log into a buffer of bounded size. While the buffer is full, it reads nothing.
 type Tail struct {
 	open     func(context.Context) (*Lines, error)
 	noLogYet func(error) (note string, wait bool)
-	changed  <-chan struct{} // there may be a log by now
+	changed  <-chan struct{} // receives when there may be a log
 	news     chan struct{}
 	taken    chan struct{}
 
@@ -39,16 +39,16 @@ type Tail struct {
 	end     error
 }
 
-// NewTail prepares a Tail of what open opens. wait says of an error of open that there is no log yet, in words: it is
-// tried again when changed receives.
+// NewTail returns a Tail of the log that open opens. wait reports whether an error of open means that there is no log
+// yet, and the reason in words; open is then called again when changed receives.
 func NewTail(changed <-chan struct{}, open func(context.Context) (*Lines, error), wait func(error) (string, bool)) *Tail {
 	return &Tail{open: open, noLogYet: wait, changed: changed, news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
 }
 
-// News receives when there is something to Take.
+// News returns a channel that receives when Take has something to return.
 func (t *Tail) News() <-chan struct{} { return t.news }
 
-// Run reads until the log, ctx or MaxFollowed ends.
+// Run reads until the log ends, ctx is cancelled or a limit is reached.
 func (t *Tail) Run(ctx context.Context) {
 	lines, err := t.find(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *Tail) Run(ctx context.Context) {
 	}
 }
 
-// find opens the log once there is one. A kubelet answers with the first line only, so that this may take long.
+// find opens the log once there is one. A kubelet does not respond before the first line, so this can take long.
 func (t *Tail) find(ctx context.Context) (*Lines, error) {
 	for {
 		lines, err := t.open(ctx)
@@ -98,11 +98,11 @@ func (t *Tail) find(ctx context.Context) (*Lines, error) {
 func (t *Tail) tell() {
 	select {
 	case t.news <- struct{}{}:
-	default: // it is known already
+	default: // a signal is pending already
 	}
 }
 
-// add reports whether the buffer is full with it.
+// add adds a line to the buffer, or the end, and reports whether the buffer is full.
 func (t *Tail) add(line string, end error) (full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *Tail) add(line string, end error) (full bool) {
 	return t.size >= MaxWaiting
 }
 
-// wait waits until the buffer was taken; false means that ctx ended first.
+// wait waits until Take has emptied the buffer. It returns false if ctx ends first.
 func (t *Tail) wait(ctx context.Context) bool {
 	for {
 		select {
@@ -130,7 +130,8 @@ func (t *Tail) wait(ctx context.Context) bool {
 	}
 }
 
-// Take empties the buffer. It returns the end together with the last lines.
+// Take empties the buffer and returns its n lines as text, the reason why there is no log yet, and the error that ended
+// the Tail, which comes with the last lines.
 func (t *Tail) Take() (text string, n int, note string, end error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -138,7 +139,7 @@ func (t *Tail) Take() (text string, n int, note string, end error) {
 	t.waiting, t.size = nil, 0
 	select {
 	case t.taken <- struct{}{}:
-	default: // nobody waits
+	default: // a signal is pending already
 	}
 	return text, n, note, end
 }

@@ -91,7 +91,7 @@ func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb str
 	return f.Require(ctx, id, verb, ref)
 }
 
-// Activity gives all events, whoever wrote them.
+// Activity returns all events.
 func (f *fakeCluster) Activity(_ context.Context, _ auth.Identity, ns string) (cluster.Activity, error) {
 	if f.refuses("list", catalog.Kind{Plural: "events"}, ns) {
 		return cluster.Activity{}, &cluster.ForbiddenError{Verb: "list", Resource: "events", Namespace: ns}

@@ -1,5 +1,5 @@
-// Package senders says in sentences who can send to a queue, publish to a topic and use a bucket from outside of its
-// AWS account, and where a topic and a bucket send.
+// Package senders describes in sentences who can send to a queue, publish to a topic and use a bucket from outside its
+// AWS account, and where a topic and a bucket send messages.
 package senders
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Sentence is one thing that an object opens. Two objects that open the same have equal sentences.
+// Sentence describes one access that an object's spec allows. Two specs that allow the same have equal sentences.
 type Sentence struct {
-	Opens  string // what can be done because the object says so
-	Closes string // what no longer can once it does not; empty: nothing to say
+	Opens  string // for a spec that allows it
+	Closes string // for a spec that no longer does; can be empty
 }
 
-// Of returns what an object opens; nothing for kinds that let nobody in, and for what cannot be read.
+// Of returns the sentences about an object: none for kinds that grant no access, or if the object cannot be decoded.
 func Of(obj *unstructured.Unstructured) []Sentence {
 	if obj == nil {
 		return nil
@@ -41,7 +41,8 @@ func Of(obj *unstructured.Unstructured) []Sentence {
 	return all
 }
 
-// whoCan returns what others can do with a queue or topic, send or publish, and who can; empty for other kinds.
+// whoCan returns what others can do with a queue ("send") or a topic ("publish"), and who can. Both are empty for other
+// kinds.
 func whoCan(obj *unstructured.Unstructured) (do string, who []Sentence) {
 	switch obj.GetKind() {
 	case v1alpha1.KindSQSQueue:
@@ -62,7 +63,8 @@ func read(obj *unstructured.Unstructured, into any) bool {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, into) == nil
 }
 
-// Question returns what the page of an object asks, with the answer; empty for kinds that nobody sends to.
+// Question returns the question on an object's page about who can send to it, and the answer; empty for kinds that do
+// not receive.
 func Question(obj *unstructured.Unstructured) (question, answer string) {
 	do, who := whoCan(obj)
 	if do == "" {
@@ -71,7 +73,7 @@ func Question(obj *unstructured.Unstructured) (question, answer string) {
 	return "Who can " + do, answerOf(who)
 }
 
-// mostAnswered is how many sentences the page of an object has; its spec has all.
+// mostAnswered bounds the sentences on an object's page; the spec has all of it.
 const mostAnswered = 5
 
 func answerOf(all []Sentence) string {
@@ -86,7 +88,7 @@ func answerOf(all []Sentence) string {
 	return strings.Join(words, " ")
 }
 
-// allowed says who can do what because allowFrom names them.
+// allowed returns who can do that because of allowFrom.
 func allowed(senders v1alpha1.Senders, do string) (all []Sentence) {
 	for _, s := range senders {
 		closes := " can no longer " + do + ": what it sends is dropped."
@@ -112,7 +114,7 @@ func allowed(senders v1alpha1.Senders, do string) (all []Sentence) {
 	return all
 }
 
-// policy says whom a policy lets in from outside of the account, which is empty as long as it is not known.
+// policy returns who has access by a policy from outside the account. account is empty while it is not known.
 func policy(text, account string) (all []Sentence) {
 	if text == "" {
 		return nil
@@ -130,7 +132,7 @@ func policy(text, account string) (all []Sentence) {
 	return all
 }
 
-// subscribed says where what is published goes.
+// subscribed returns where a topic delivers its messages.
 func subscribed(subscriptions []v1alpha1.SNSSubscription) (all []Sentence) {
 	for _, s := range subscriptions {
 		switch {
@@ -156,7 +158,7 @@ func subscribed(subscriptions []v1alpha1.SNSSubscription) (all []Sentence) {
 	return all
 }
 
-// tls says whether a bucket answers requests that others can read on the way.
+// tls returns whether a bucket answers requests without TLS; nothing if the spec does not say.
 func tls(require *bool) []Sentence {
 	switch {
 	case require == nil:
@@ -167,7 +169,7 @@ func tls(require *bool) []Sentence {
 	return []Sentence{{Opens: "Requests without TLS are answered: others can read on the way what is sent."}}
 }
 
-// notified says whom a bucket sends messages to.
+// notified returns where a bucket sends notifications.
 func notified(notifications []v1alpha1.S3Notification) (all []Sentence) {
 	for _, n := range notifications {
 		var who string

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Clients come back at once: not all in the same moment, and not before others are sent elsewhere.
+// TestStreamsEndWhileTheServerLeaves: clients reconnect at once, so streams end one after another, and only after new
+// requests are routed to other replicas.
 func TestStreamsEndWhileTheServerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const within, streams = 10 * time.Second, 50

@@ -241,7 +241,7 @@ func (s *slow) Write(b []byte) (int, error) {
 	return s.screen.Write(b)
 }
 
-// TestWhatIsLargeComesInSeveralMessages at once, while right and session are looked at as ever.
+// TestWhatIsLargeComesInSeveralMessages without waiting; session and access are still checked in between.
 func TestWhatIsLargeComesInSeveralMessages(t *testing.T) {
 	for name, c := range map[string]struct {
 		allowed error
@@ -253,7 +253,7 @@ func TestWhatIsLargeComesInSeveralMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				changed := make(chan struct{}, 1)
-				changed <- struct{}{} // there is news before the first message
+				changed <- struct{}{} // a change before the first message
 				n := 0
 				source := Source{
 					Changed: changed,

@@ -8,12 +8,12 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Facts is what the phase of an object follows from.
+// Facts are the parts of an object that determine its phase.
 type Facts struct {
 	Generation int64
-	Observed   int64 // generation that the status speaks of, -1 before the first pass
+	Observed   int64 // status.observedGeneration, -1 before the first pass
 	Deleting   bool
-	Paused     bool        // asked for by annotation
+	Paused     bool        // by annotation
 	Conditions []Condition // as the object has them
 }
 
@@ -25,20 +25,19 @@ type Condition struct {
 // True reports whether the condition holds.
 func (c Condition) True() bool { return c.Status == "True" }
 
-// Abnormal reports whether the condition is of those that hold only while something is not as usual: kstatus has them
-// True, or not at all.
+// Abnormal reports whether the condition's type has abnormal-true polarity, as kstatus calls it: it is True while
+// something is unusual, and otherwise absent.
 func (c Condition) Abnormal() bool {
 	return slices.Contains([]string{v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionPaused, v1alpha1.ConditionQuotaNearlyFull, "Throttled"}, c.Type)
 }
 
-// Lost reports whether what the object stands for was found deleted outside Portico, with all that it held.
+// Lost reports whether the object's resource was found deleted outside Portico, with its data.
 func (f Facts) Lost() bool { return f.Condition(v1alpha1.ConditionReady).Reason == "ExternallyDeleted" }
 
-// Failed reports whether an attempt failed and is tried again.
+// Failed reports whether an attempt failed and is being retried.
 func (c Condition) Failed() bool { return c.Reason == "Failed" || c.Reason == "TimedOut" }
 
-// FactsOf reads the facts of obj, which may be shared with a cache. What is not of the form that the API has is not
-// seen.
+// FactsOf reads the facts of obj, which may be shared with a cache. It skips fields that do not have the API's types.
 func FactsOf(obj *unstructured.Unstructured) Facts {
 	f := Facts{
 		Generation: obj.GetGeneration(), Deleting: obj.GetDeletionTimestamp() != nil, Observed: -1,

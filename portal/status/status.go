@@ -1,5 +1,5 @@
-// Package status reads from the status of an object which phase it is in, and the sentence that says why. Lists,
-// filters and counts of the pages and of the API all go by it.
+// Package status derives an object's phase from its status, with a sentence that says why. The pages and the API use it
+// for all lists, filters and counts.
 package status
 
 import (
@@ -10,11 +10,12 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// Of returns the phase of obj, and the sentence that says why it is not Ready; "" if there is nothing to say. It only
-// reads obj, which may be shared with a cache.
+// Of returns the phase of obj, and a sentence that says why it is not Ready, which can be empty. It only reads obj,
+// which may be shared with a cache.
 func Of(obj *unstructured.Unstructured) (phase.Phase, string) { return FactsOf(obj).Phase() }
 
-// Phase follows kstatus: a status about an older generation says nothing about this one.
+// Phase returns the phase and why it is not Ready. As in kstatus, the status of an older generation says nothing about
+// this one.
 func (f Facts) Phase() (phase.Phase, string) {
 	ready, stalled := f.Condition(v1alpha1.ConditionReady), f.Condition(v1alpha1.ConditionStalled)
 	switch {
@@ -40,7 +41,8 @@ func (f Facts) Phase() (phase.Phase, string) {
 	return phase.InProgress, humanize.Sentence(ready.Message)
 }
 
-// whileDeleting prefers what the engine says of the deletion to what it said before it.
+// whileDeleting returns the message of the Ready condition if it is about the deletion, or a general one: a condition
+// that is True dates from before the deletion.
 func whileDeleting(ready Condition) string {
 	if ready.Status != "" && !ready.True() && ready.Message != "" {
 		return humanize.Sentence(ready.Message)

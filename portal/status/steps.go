@@ -16,11 +16,11 @@ const (
 	StepFailed     = "failed"
 	StepWaiting    = "waiting"
 	StepUnknown    = "not known yet"
-	StepWarning    = "warning" // of conditions that hold only while something is not as usual
+	StepWarning    = "warning" // of a condition that is True while something is unusual
 	StepNeedsYou   = "needs you"
 )
 
-// Step is one step of an object towards Ready, with the state of one of its conditions.
+// Step is one step of an object towards Ready, and the condition that reports it.
 type Step struct {
 	Condition
 
@@ -29,10 +29,10 @@ type Step struct {
 	Text  string // the condition's message as a sentence
 }
 
-// whole are the condition types that say what the phase of the object says.
+// whole are the condition types that are no steps: the object's phase covers them.
 var whole = []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused, v1alpha1.ConditionProgressing}
 
-// Steps returns the steps that a kind declares, in its order, then what other conditions tell, and Ready at the end.
+// Steps returns the steps that a kind declares, in its order, then those of other conditions, and Ready at the end.
 func (f Facts) Steps(k catalog.Kind) []Step {
 	var steps []Step
 	seen := append(slices.Clone(whole), v1alpha1.ConditionReady)
@@ -56,7 +56,7 @@ func (f Facts) Steps(k catalog.Kind) []Step {
 	return steps
 }
 
-// markStuck marks the steps that give the reason why the object needs somebody.
+// markStuck sets StepNeedsYou on the steps that are the reason why the object needs somebody.
 func (f Facts) markStuck(steps []Step) {
 	if is, _ := f.Phase(); is != phase.NeedsYou {
 		return
@@ -69,7 +69,7 @@ func (f Facts) markStuck(steps []Step) {
 	}
 }
 
-// readyStep returns the step of Ready, which says nothing about a change that nobody has looked at yet.
+// readyStep returns the step of Ready. Before the operator has observed the latest change, it is in progress.
 func (f Facts) readyStep(c Condition) Step {
 	s := StepOf(v1alpha1.ConditionReady, c)
 	if f.Observed < f.Generation && !f.Deleting {
@@ -78,7 +78,7 @@ func (f Facts) readyStep(c Condition) Step {
 	return s
 }
 
-// StepOf returns the step that a condition tells.
+// StepOf returns the step that a condition reports.
 func StepOf(title string, c Condition) Step {
 	s := Step{Condition: c, Title: title, State: StepUnknown, Text: humanize.Sentence(c.Message)}
 	switch {

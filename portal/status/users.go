@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// UsersOf says what uses the object, as the operator has marked it: "WebApp shop, SNSTopic orders and 3 more". It is
-// empty if nothing does; while something does, the object cannot be deleted.
+// UsersOf returns what uses the object, from its status: "WebApp shop, SNSTopic orders and 3 more". It is empty if
+// nothing does; otherwise the object cannot be deleted.
 func UsersOf(obj *unstructured.Unstructured) string {
 	list, _, _ := unstructured.NestedSlice(obj.Object, "status", "usedBy")
 	names := make([]string, 0, len(list))

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// adviceWhileFree is advice to edit a field that cannot change once something is made, by a part of it, and why nothing
-// is made whenever it is given.
+// adviceWhileFree has parts of advice to edit an immutable field, with the reason why nothing has been created whenever
+// it is given.
 var adviceWhileFree = map[string]string{
 	"%s without bucketName":                  "again says how",
 	"another AWS account has a bucket named": "the reservation is taken back: controllers/aws/s3/create.go",
@@ -27,8 +27,8 @@ var (
 	immutableIs = regexp.MustCompile(`^(\w+) is immutable: `)
 )
 
-// TestAdviceNamesNoEditThatIsRefused reads every text of the controllers that tells people to edit a field that a rule
-// of its kind fixes once something is made: it must say to request a new object, or be known to be given before that.
+// TestAdviceNamesNoEditThatIsRefused reads every text of the controllers that advises editing a field which is
+// immutable once the resource exists. The text must say to request a new object, or be in adviceWhileFree.
 func TestAdviceNamesNoEditThatIsRefused(t *testing.T) {
 	fixed := fixedFields(t)
 	used := map[string]bool{}
@@ -72,7 +72,7 @@ func knownFree(text string) string {
 	return ""
 }
 
-// fixedFields returns the fields that rules fix, by kind.
+// fixedFields returns the fields that validation rules make immutable, by kind.
 func fixedFields(t *testing.T) map[string][]string {
 	t.Helper()
 	all, err := crd.All()
@@ -90,7 +90,7 @@ func fixedFields(t *testing.T) map[string][]string {
 	return fields
 }
 
-// textsOf returns the texts of the files of a directory, its tests left out.
+// textsOf returns the strings in the Go files of a directory, except its tests.
 func textsOf(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	for _, s := range sources(t) {

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/config/policy"
 )
 
-// elsewhere are annotations of ours on objects that are no resources of Portico's.
+// elsewhere are Portico's annotations on objects other than Portico's resources.
 var elsewhere = map[string]string{
 	"AnnotationTeamUID": "on namespaces", "AnnotationCreatedForTeam": "on namespaces", "AnnotationDefaultProvider": "on namespaces",
 	"AnnotationGuardrails": "on namespaces", "AnnotationKeptFor": "on Secrets",
@@ -19,8 +19,8 @@ var elsewhere = map[string]string{
 	"AnnotationURL": "on the operator's Lease", "AnnotationCA": "on the operator's Lease",
 }
 
-// Admission knows every annotation that the API has for resources: one that it does not know nobody could set, and what
-// it says of values would be said of none.
+// TestAdmissionKnowsEveryAnnotation checks that admission knows every annotation that the API has for resources.
+// Otherwise nobody could set it, and its values would not be validated.
 func TestAdmissionKnowsEveryAnnotation(t *testing.T) {
 	text, err := policy.Files.ReadFile("annotations.yaml")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestAdmissionKnowsEveryAnnotation(t *testing.T) {
 	}
 }
 
-// annotations returns the constants of the tree that name annotations below portico.dev/, by their names.
+// annotations returns the keys below portico.dev/ that constants in the tree define, by the names of the constants.
 func annotations(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -62,7 +62,8 @@ func annotations(t *testing.T) map[string]string {
 	return all
 }
 
-// Two policies of one name would be one: the later takes the place of the earlier.
+// TestPoliciesHaveNamesOfTheirOwn checks that the names of policies are unique: the last of two with the same name
+// replaces the other.
 func TestPoliciesHaveNamesOfTheirOwn(t *testing.T) {
 	files, err := policy.Files.ReadDir(".")
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// unbounded says where a type of Kubernetes has no bounds, and why that harms nobody.
+// unbounded has the fields of Kubernetes types without limits, with the reason why they are acceptable.
 var unbounded = map[string]string{
 	"AWSProvider.spec.allowedNamespaces": "a label selector of Kubernetes, which admins write",
 }
 
-// TestEverySpecIsBounded: each list, map and text that somebody can write has a limit, so that no object costs the API
-// server, the portal or the operator more than its schema says. Of the status only the operator writes, by a
-// subresource of its own.
+// TestEverySpecIsBounded checks that each list, map and string that users can write has a limit, so that the schema
+// limits what an object costs the API server, the portal and the operator. The status is exempt, because only the
+// operator writes it, through a subresource.
 func TestEverySpecIsBounded(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "config/crd/bases/*.yaml"))
 	if err != nil || len(files) < 14 {
@@ -65,7 +65,7 @@ func exceptions() []string {
 	return all
 }
 
-// withoutBounds returns the paths below at that have no limit.
+// withoutBounds returns the paths of the fields below at that have no limit.
 func withoutBounds(at string, s *apiext.JSONSchemaProps) (all []string) {
 	limits := func(of func(*apiext.JSONSchemaProps) *int64) bool {
 		return of(s) != nil || slices.ContainsFunc(s.AllOf, func(a apiext.JSONSchemaProps) bool { return of(&a) != nil })

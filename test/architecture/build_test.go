@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What a new clone compiles first, it compiles with nothing on the screen.
+// TestTheBuilderImportsTheStandardLibraryAlone checks the program that a new clone compiles first, before anything can
+// show progress.
 func TestTheBuilderImportsTheStandardLibraryAlone(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./test/stack/cmd/portico-build")
 	cmd.Dir = "../.."
@@ -22,7 +23,7 @@ func TestTheBuilderImportsTheStandardLibraryAlone(t *testing.T) {
 	}
 }
 
-// versions returns the versions of modules that a go.mod requires, by module.
+// versions returns the module versions that a go.mod requires, by module.
 func versions(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	cmd := exec.Command("go", "mod", "edit", "-json")
@@ -49,10 +50,11 @@ func versions(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// Dex takes another go-oidc, which is small.
+// unshared are the modules with two versions: Dex uses another go-oidc, which is small.
 var unshared = map[string]bool{"github.com/coreos/go-oidc/v3": true}
 
-// What product and control plane have in one version is compiled once for both (ADR 35).
+// TestVersionsAreShared checks that the product and the control plane use the same versions of modules, which are then
+// compiled once for both (ADR 35).
 func TestVersionsAreShared(t *testing.T) {
 	product, controlPlane := versions(t, "."), versions(t, "test/controlplane")
 	shared := 0

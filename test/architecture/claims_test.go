@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// testName is the name of a test in a text.
+// testName matches the name of a test in a text.
 var testName = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]+)`")
 
-// TestTheClaimsOfTheThreatModelHaveTests: each claim and each lesson of docs/security.md names a test of the tree, and
-// so does whatever else these pages name.
+// TestTheClaimsOfTheThreatModelHaveTests checks that each claim and each lesson of docs/security.md names a test in the
+// tree, and that all other tests that these pages name exist.
 func TestTheClaimsOfTheThreatModelHaveTests(t *testing.T) {
 	tests := map[string]bool{}
 	for _, s := range sources(t) {

@@ -1,4 +1,4 @@
-// Package architecture holds the tests of the tree itself: who may import whom, and that no kind is half there.
+// Package architecture tests the tree itself, such as which package can import which, and that every kind is complete.
 package architecture
 
 import (
@@ -9,7 +9,7 @@ import (
 
 const module = "github.com/portico-platform/portico/"
 
-// floors: what a package, and everything it imports, must not reach.
+// floors are the packages or modules that a package must not import, directly or indirectly, with the reason.
 var floors = []struct{ of, not, why string }{
 	{"api/...", "sigs.k8s.io/controller-runtime", "api holds types only"},
 	{"api/...", "github.com/aws/", "api holds types only"},

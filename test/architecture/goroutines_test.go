@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// TestTheRaceDetectorLooksWhereGoroutinesStart: make test-race runs the packages of the product that start goroutines.
+// TestTheRaceDetectorLooksWhereGoroutinesStart checks that make test-race runs the product's packages that start
+// goroutines.
 func TestTheRaceDetectorLooksWhereGoroutinesStart(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -37,8 +38,8 @@ func TestTheRaceDetectorLooksWhereGoroutinesStart(t *testing.T) {
 	}
 }
 
-// starting returns the folders whose code starts goroutines, by a go statement or by the method Go of a group, without
-// its tests.
+// starting returns the folders whose code, without tests, starts goroutines with a go statement or with the method Go
+// of a group.
 func starting(t *testing.T, top ...string) (folders []string) {
 	t.Helper()
 	for _, folder := range top {

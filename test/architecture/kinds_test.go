@@ -17,7 +17,7 @@ import (
 
 const root = "../.."
 
-// TestEveryKindIsComplete compares CRDs with everything that must exist for a kind.
+// TestEveryKindIsComplete checks that everything exists that a kind needs in addition to its CRD.
 func TestEveryKindIsComplete(t *testing.T) {
 	kinds := crds(t)
 	for i := range kinds {
@@ -33,7 +33,7 @@ func TestEveryKindIsComplete(t *testing.T) {
 	}
 }
 
-// without is the tree with a file, or a text in it, taken away.
+// without is the tree without a file, or without a text in a file.
 type without struct {
 	fs.FS
 	path, text string
@@ -50,7 +50,7 @@ func (w without) ReadFile(path string) ([]byte, error) {
 	return []byte(strings.ReplaceAll(string(text), w.text, "")), nil
 }
 
-// TestWhatAKindLacksIsNamed takes away each place of a kind that CONTRIBUTING.md lists with a tick, and others that are
+// TestWhatAKindLacksIsNamed removes each part of a kind that CONTRIBUTING.md lists with a tick, and some that are
 // generated.
 func TestWhatAKindLacksIsNamed(t *testing.T) {
 	topic := crds(t)[slices.IndexFunc(crds(t), func(k apiextensionsv1.CustomResourceDefinition) bool { return k.Spec.Names.Kind == "SNSTopic" })]
@@ -113,8 +113,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// A service that says for how long its answers may be old is run with that time, and has a test of its own that waits
-// for it.
+// TestTheSettlingTimeOfAServiceCounts checks that a service with a settling time is run with it, and has a test that
+// waits for it.
 func TestTheSettlingTimeOfAServiceCounts(t *testing.T) {
 	said, err := filepath.Glob(filepath.Join(root, "controllers/aws/*/*.go"))
 	if err != nil {

@@ -18,15 +18,15 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// places looks at every place of a kind that is written by hand, and at most of those that are generated.
+// places checks every part of a kind that is written by hand, and most of those that are generated.
 type places struct {
 	files    fs.FS
 	kind     *apiextensionsv1.CustomResourceDefinition
-	file     string // the kind in lower case, as files are named
+	file     string // the kind in lower case, as in file names
 	problems []string
 }
 
-// missing says what there is not of the kind, and where it belongs.
+// missing returns which parts the kind lacks, and where they belong.
 func missing(files fs.FS, kind *apiextensionsv1.CustomResourceDefinition) []string {
 	p := &places{files: files, kind: kind, file: strings.ToLower(kind.Spec.Names.Kind)}
 	p.read("api/v1alpha1/" + p.file + "_types.go")
@@ -58,7 +58,7 @@ func (p *places) read(path string) string {
 	return string(text)
 }
 
-// all returns the texts of the files of a pattern.
+// all returns the concatenated files that match a pattern.
 func (p *places) all(pattern string) string {
 	names, err := fs.Glob(p.files, pattern)
 	if err != nil || len(names) == 0 {
@@ -71,10 +71,10 @@ func (p *places) all(pattern string) string {
 	return text.String()
 }
 
-// markers are the annotations that every kind has.
+// markers are the annotations that every CRD has.
 var markers = []string{"title", "icon", "form", "endpoint"}
 
-// markers checks what the portal and kubectl show.
+// markers checks what the portal and kubectl show of the kind.
 func (p *places) markers() {
 	for _, key := range markers {
 		if p.kind.Annotations["portico.dev/"+key] == "" {
@@ -99,7 +99,7 @@ func (p *places) markers() {
 	p.explained("", *version.Schema.OpenAPIV3Schema)
 }
 
-// explained checks that kubectl explain has a text for every field of ours.
+// explained checks that every field has a description for kubectl explain.
 func (p *places) explained(path string, schema apiextensionsv1.JSONSchemaProps) {
 	for name, field := range schema.Properties {
 		at := path + "." + name
@@ -115,7 +115,7 @@ func (p *places) explained(path string, schema apiextensionsv1.JSONSchemaProps) 
 
 var constant = regexp.MustCompile(`(?m)^\tReason\w+ += "(\w+)"`)
 
-// page checks that the kind's page speaks of every field of its spec and of every reason that it alone has.
+// page checks that the kind's page describes every field of its spec and every reason of its own.
 func (p *places) page() {
 	path := "docs/kinds/" + p.file + ".md"
 	page := p.read(path)
@@ -136,7 +136,7 @@ func (p *places) page() {
 	}
 }
 
-// clusterRoles returns the rules of the roles that come with Portico, by name.
+// clusterRoles returns the rules of Portico's ClusterRoles, by name.
 func (p *places) clusterRoles() map[string][]rbacv1.PolicyRule {
 	all := map[string][]rbacv1.PolicyRule{}
 	for doc := range strings.SplitSeq(p.read("config/rbac/operator.yaml")+"\n---\n"+p.read("config/rbac/roles.yaml"), "\n---\n") {
@@ -148,7 +148,7 @@ func (p *places) clusterRoles() map[string][]rbacv1.PolicyRule {
 	return all
 }
 
-// roles checks that the operator and the roles of people know the resource.
+// roles checks that the operator's role and the admins' role include the resource.
 func (p *places) roles() {
 	known, plural := p.clusterRoles(), p.kind.Spec.Names.Plural
 	names := func(role string) (all []string) {
@@ -165,8 +165,9 @@ func (p *places) roles() {
 	}
 }
 
-// category: kubectl get of a category asks for every kind in it, and ends in an error for each that the caller may not
-// list. So portico holds what everybody in a team may list, and portico-admin the rest.
+// category checks the kind's category. kubectl get of a category lists every kind in it, and fails for kinds that the
+// caller cannot list. So the category portico has the kinds that every team member can list, and portico-admin the
+// rest.
 func (p *places) category() {
 	plural, roles := p.kind.Spec.Names.Plural, p.clusterRoles()
 	lists := func(role string) bool {
@@ -185,7 +186,7 @@ func (p *places) category() {
 
 var removal = regexp.MustCompile(`(?m)^kubectl delete (\S+) -A --all # kinds`)
 
-// request checks what there must be of a kind that teams ask for.
+// request checks the parts of a kind that teams request.
 func (p *places) request() {
 	plural := p.kind.Spec.Names.Plural
 	if _, ofAWS := crd.Spec(p.kind).Properties["providerRef"]; ofAWS {
@@ -200,7 +201,7 @@ func (p *places) request() {
 	}
 }
 
-// adapter checks what there must be of a resource in AWS.
+// adapter checks the parts of a kind with a resource in AWS.
 func (p *places) adapter() {
 	name := p.kind.Spec.Names.Kind
 	row := regexp.MustCompile(`(?m)^\tv1alpha1\.Kind` + name + `: +bind\((\w+)\.`).FindStringSubmatch(p.read("controllers/kinds.go"))
@@ -228,10 +229,10 @@ func (p *places) adapter() {
 	p.errors(service)
 }
 
-var moduleDirs sync.Map // of strings, by the module's path
+var moduleDirs sync.Map // folders, by module path
 
-// moduleDir returns the folder with the source of a module. It asks the go command, for a test built with -trimpath
-// knows no GOROOT.
+// moduleDir returns the source folder of a module. It asks the go command, because a test built with -trimpath does not
+// know GOROOT.
 func moduleDir(module string) (string, error) {
 	if dir, known := moduleDirs.Load(module); known {
 		return dir.(string), nil
@@ -246,8 +247,8 @@ func moduleDir(module string) (string, error) {
 
 var errorCode = regexp.MustCompile(`return "([^"]+)"\n\t}\n\treturn \*e\.ErrorCodeOverride`)
 
-// errors checks that those codes of the service's are classed which any call can meet: of the key, the rate, a
-// permission, and of a resource of the kind that is not there or is one too many. EC2's SDK names no errors.
+// errors checks that the error codes of the service which any call can return are classed: about the key, the rate, a
+// permission, or a resource of the kind that is missing or exceeds a quota. EC2's SDK has no list of errors.
 func (p *places) errors(service string) {
 	sdk, err := moduleDir("github.com/aws/aws-sdk-go-v2/service/" + service)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// imports returns what each package below a folder imports itself, tests not counted.
+// imports returns the direct imports of each package below a folder, without those of tests.
 func imports(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+folder).CombinedOutput()
@@ -22,14 +22,15 @@ func imports(t *testing.T, folder string) map[string][]string {
 	return all
 }
 
-// A package is above those in its folder: it puts them together, and they know nothing of it.
+// TestNothingInThePortalImportsUpwards checks that no package imports one of its parent folders: a package combines the
+// packages in its folder, which do not know it.
 func TestNothingInThePortalImportsUpwards(t *testing.T) {
 	all := imports(t, "portal/...")
 	if len(all) < 10 {
 		t.Fatalf("%d packages", len(all))
 	}
 	for pkg, imported := range all {
-		if strings.HasSuffix(pkg, "test") { // it serves the tests of the package above
+		if strings.HasSuffix(pkg, "test") { // it supports tests of the parent package
 			continue
 		}
 		for _, i := range imported {
@@ -40,7 +41,8 @@ func TestNothingInThePortalImportsUpwards(t *testing.T) {
 	}
 }
 
-// What is described, and what is told of it, is plain data: whoever answers a request brings it.
+// TestFormsAnswerNoRequests checks that the packages which describe resources work on plain data: the package that
+// serves the request passes it to them.
 func TestFormsAnswerNoRequests(t *testing.T) {
 	for _, pkg := range []string{"portal/form", "portal/deletion", "portal/commands", "portal/status", "portal/humanize"} {
 		if slices.Contains(imports(t, pkg)[pkg], "net/http") {

@@ -10,8 +10,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Each of these is worth the whole cluster, or a namespace that is not the operator's, whatever a policy says of
-// objects.
+// TestTheOperatorHasNoRightToMoreRights checks that the operator has none of the permissions that would give it the
+// whole cluster, or a namespace other than its own, regardless of admission policies.
 func TestTheOperatorHasNoRightToMoreRights(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
 	rules := slices.Concat(roles["portico-operator"], withoutValues(t, roles["portico-operator-secrets"]), withoutTeams(t, roles["portico-operator-teams"]))
@@ -32,8 +32,9 @@ func TestTheOperatorHasNoRightToMoreRights(t *testing.T) {
 	}
 }
 
-// withoutValues returns what the role for Secrets has beside the right to delete those whose values people set, to
-// which config/policy/operator.yaml holds it. TestAStolenOperatorTouchesNothingOfOthers plays what it refuses.
+// withoutValues returns the rules of the role for Secrets, except the permission to delete Secrets, which
+// config/policy/operator.yaml restricts to those whose values users set. TestAStolenOperatorTouchesNothingOfOthers
+// tests that policy.
 func withoutValues(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(rules), func(r rbacv1.PolicyRule) bool {
@@ -45,9 +46,9 @@ func withoutValues(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule 
 	return rest
 }
 
-// withoutTeams returns what the role for Teams has beside the rights that would be worth the cluster if
-// config/policy/operator.yaml did not hold them to objects of Teams. TestAStolenOperatorOnboardsNobodyElse plays what
-// it refuses.
+// withoutTeams returns the rules of the role for Teams, except the permissions that would give the whole cluster if
+// config/policy/operator.yaml did not restrict them to objects of Teams. TestAStolenOperatorOnboardsNobodyElse tests
+// that policy.
 func withoutTeams(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	held := []rbacv1.PolicyRule{
@@ -79,7 +80,7 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 	case slices.Contains(rule.APIGroups, rbacv1.GroupName):
 		return false
 	case slices.Contains(rule.APIGroups, "admissionregistration.k8s.io"), slices.Contains(rule.APIGroups, "apiextensions.k8s.io"):
-		return reads // what it finds there tells whether it is ready
+		return reads // it reads them to decide whether it is ready
 	case sub != "":
 		return slices.Equal(rule.APIGroups, []string{"portico.dev"}) // no token, exec, proxy, scale or ephemeral container
 	case base == "secrets":
@@ -90,8 +91,8 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 	return true
 }
 
-// givingRoles are the rights of portico-admin by which it gives the roles that come with Portico, and takes them back:
-// RBAC lets it bind no others, and config/policy/roles.yaml delete no others
+// givingRoles are the permissions with which portico-admin grants and withdraws Portico's roles. RBAC lets it bind no
+// other roles, and config/policy/roles.yaml lets it delete no other bindings
 // (TestAPlatformAdminGivesTheRolesOfPortico).
 var givingRoles = []rbacv1.PolicyRule{
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings", "clusterrolebindings"}, Verbs: []string{"create", "delete"}},
@@ -104,8 +105,9 @@ var givingRoles = []rbacv1.PolicyRule{
 	},
 }
 
-// TestARoleOfPeopleIsWorthNoServiceAccount: no role that is bound to people or their tools gives a right to Secrets,
-// tokens, ServiceAccounts, or to run something in a Pod by another way than a WebApp; nor more rights.
+// TestARoleOfPeopleIsWorthNoServiceAccount checks the roles that are bound to users or their tools. None gives access
+// to Secrets, tokens or ServiceAccounts, lets anyone run something in a Pod other than through a WebApp, or grants
+// further permissions.
 func TestARoleOfPeopleIsWorthNoServiceAccount(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
 	for _, name := range []string{

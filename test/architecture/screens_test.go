@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestEveryPictureIsShown compares docs/screens.md with the pictures that make screenshots takes, in both themes.
+// TestEveryPictureIsShown compares docs/screens.md with the screenshots of make screenshots, in both themes.
 func TestEveryPictureIsShown(t *testing.T) {
 	shown := map[string]int{}
 	for _, m := range regexp.MustCompile(`images/pages/([a-z0-9-]+)-(light|dark)\.webp`).FindAllStringSubmatch(read(t, "docs/screens.md"), -1) {
@@ -36,7 +36,7 @@ func TestEveryPictureIsShown(t *testing.T) {
 	}
 }
 
-// lookedAt returns the pages that the browser tests look at and whose names they spell out.
+// lookedAt returns the pages that the browser tests check and name with a string literal.
 func lookedAt(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "test/browser/*_test.go"))

@@ -13,12 +13,12 @@ import (
 
 const (
 	maxFile, maxTestFile = 300, 420 // lines
-	maxFunction          = 40       // lines of a body; tests may be longer, for their tables
+	maxFunction          = 40       // lines of a body; test functions can be longer because of their tables
 )
 
-// source is one Go file that was written by hand.
+// source is a Go file that is not generated.
 type source struct {
-	path string // from the root
+	path string // relative to the root
 	set  *token.FileSet
 	*ast.File
 }
@@ -27,7 +27,7 @@ func (s source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
 
 func (s source) line(pos token.Pos) int { return s.set.Position(pos).Line }
 
-// sources reads every Go file of the tree but those that are generated.
+// sources parses every Go file of the tree except generated ones.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -46,7 +46,7 @@ func sources(t *testing.T) []source {
 			return err
 		}
 		if !ast.IsGenerated(file) {
-			rel, _ := filepath.Rel(root, path) // both are of this tree
+			rel, _ := filepath.Rel(root, path) // both are paths in this tree
 			all = append(all, source{filepath.ToSlash(rel), set, file})
 		}
 		return nil
@@ -57,7 +57,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// TestFilesAndFunctionsAreShort, so that each can be read at once.
+// TestFilesAndFunctionsAreShort limits the length of files and functions.
 func TestFilesAndFunctionsAreShort(t *testing.T) {
 	for _, s := range sources(t) {
 		limit := maxFile
@@ -79,7 +79,7 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	}
 }
 
-// TestCommentsSayWhatFunctionsDo: "Get returns a copy", not "Get is a copy".
+// TestCommentsSayWhatFunctionsDo checks that comments say "Get returns a copy", not "Get is a copy".
 func TestCommentsSayWhatFunctionsDo(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, decl := range s.Decls {
@@ -95,13 +95,13 @@ func TestCommentsSayWhatFunctionsDo(t *testing.T) {
 	}
 }
 
-// dialect are words that once stood in names here and told nobody what was meant, with what to say.
+// dialect are unclear words that were once used in names, with the term to use instead.
 var dialect = map[string]string{
 	"anew": "again", "prose": "humanize", "looking": "objectRequest", "requesting": "formRequest", "overseeing": "tabRequest",
 	"onpod": "podRequest", "onlog": "logRequest", "viewing": "viewer", "poolturned": "poolStatusChanged", "cameorwent": "createdOrDeleted",
 }
 
-// TestNamesAreOfTheField looks at packages, files, and what they declare.
+// TestNamesAreOfTheField checks the names of packages, files and declarations.
 func TestNamesAreOfTheField(t *testing.T) {
 	for _, s := range sources(t) {
 		names := []string{s.Name.Name, strings.TrimSuffix(filepath.Base(s.path), ".go")}

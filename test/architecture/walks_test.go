@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// step is a row of a walk in docs/architecture.md: a file, and a function or method in it.
+// step matches a row of a walk in docs/architecture.md: a file, and a function or method in it.
 var step = regexp.MustCompile("(?m)^\\| \\d+ \\| `([^`]+\\.go)` \\| `([^`]+)` \\|")
 
-// TestTheWalksOfTheDocsExist: each step of docs/architecture.md is a file and a function of the tree.
+// TestTheWalksOfTheDocsExist checks that each step of docs/architecture.md is a file and a function of the tree.
 func TestTheWalksOfTheDocsExist(t *testing.T) {
 	functions := map[string]bool{}
 	for _, s := range sources(t) {
@@ -32,7 +32,7 @@ func TestTheWalksOfTheDocsExist(t *testing.T) {
 	}
 }
 
-// receiver returns the type of a method with a dot behind it, as in Cluster.Patch.
+// receiver returns the receiver type of a method followed by a dot, as in Cluster.Patch, or "" for a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""

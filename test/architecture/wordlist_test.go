@@ -2,13 +2,13 @@ package architecture
 
 import "regexp"
 
-// surfaces are where the terms of the glossary count: what people see who do not know Kubernetes.
+// surfaces are the files in which the glossary's terms are required: their readers do not know Kubernetes.
 var surfaces = []string{"web/views/", "portal/pages/", "portal/form/", "cmd/portico/", "docs/user-guide.md", "docs/cli.md"}
 
-// exempt are names and texts of others that contain a word or a phrase.
+// exempt matches names and texts of other projects that contain a banned word or phrase.
 var exempt = regexp.MustCompile(`(?i)identity providers?|this field may not be empty|told apart|(?:is|are) made (?:of|up)|\(\?:must\|may not\)|may not be specified when|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
 
-// phrases are those that a reader has to think about, and what to write instead.
+// phrases are phrases that readers do not understand at once, with their replacements.
 var phrases = []phrase{
 	banned("anew", `anew`, `"again"`),
 	banned("become of", `becom(?:e|es|ing) of`, `"happens to"`),
@@ -62,7 +62,7 @@ var phrases = []phrase{
 	banned("by now", `by now`, `"meanwhile" or nothing`),
 }
 
-// banned returns a phrase that is found as whole words, in capital letters or small ones.
+// banned returns a phrase that matches whole words, ignoring case.
 func banned(label, pattern, instead string) phrase {
 	return phrase{label, instead, regexp.MustCompile(`(?i)\b(?:` + pattern + `)\b`)}
 }

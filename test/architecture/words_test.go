@@ -16,21 +16,21 @@ import (
 	"testing"
 )
 
-// shrink writes a shorter list of what is allowed; it never adds to it.
+// shrink makes the test shorten the list of allowed words; it never adds to it.
 var shrink = flag.Bool("shrink", false, "write the list of words that are still to be replaced, without what was replaced")
 
-// allowedPath is the list of words that are still to be replaced: number, file and word, separated by tabs.
+// allowedPath is the list of words that are still to be replaced: file, word and number, separated by tabs.
 const allowedPath = "testdata/words.txt"
 
-// userText is what people read in one file.
+// userText is the text for users in one file.
 type userText struct{ path, text string }
 
 // place is a word in a file.
 type place struct{ path, word string }
 
 // written returns everything that users read: the portal's templates and messages, the texts of CRDs, the command line,
-// messages of conditions and events, and documentation. The help texts of the command line in testdata, and the
-// references in docs, repeat what is read here.
+// messages of conditions and events, and documentation. It omits the command line's help texts in testdata and the
+// references in docs, which repeat other texts.
 func written(t *testing.T) []userText {
 	t.Helper()
 	var all []userText
@@ -55,7 +55,7 @@ func written(t *testing.T) []userText {
 	return append(all, templates(t)...)
 }
 
-// templates returns the texts of the portal's templates, as templ writes them into Go.
+// templates returns the texts of the portal's templates, from the Go code that templ generates.
 func templates(t *testing.T) []userText {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "web/views/*_templ.go"))
@@ -79,12 +79,12 @@ var (
 	tags       = regexp.MustCompile(`<[^<>]*>`)
 )
 
-// literals returns the strings of a Go file that have several words, one a line.
+// literals returns the strings of a Go file that have more than one word, separated by a line that no phrase matches.
 func literals(file *ast.File) string {
 	var b strings.Builder
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.ImportSpec, *ast.Field: // paths, and tags of fields other than documentation
+		case *ast.ImportSpec, *ast.Field: // import paths, and field tags other than documentation
 			if f, ok := n.(*ast.Field); ok && f.Tag != nil {
 				b.WriteString(docs(f.Tag.Value) + "\n‖\n")
 			}
@@ -92,7 +92,7 @@ func literals(file *ast.File) string {
 			return isField
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && strings.Contains(text, " ") && !strings.HasPrefix(n.Value, "`json:") {
-				b.WriteString(text + "\n‖\n") // no phrase goes over two of them
+				b.WriteString(text + "\n‖\n") // no phrase matches across two strings
 			}
 		}
 		return true
@@ -110,8 +110,8 @@ func docs(tag string) string {
 	return ""
 }
 
-// TestPeopleReadPlainEnglish finds phrases that users do not understand at once. What is still to be replaced is
-// allowed by a list that only gets shorter.
+// TestPeopleReadPlainEnglish finds phrases that users do not understand at once. A list, which only gets shorter,
+// allows those that are still to be replaced.
 func TestPeopleReadPlainEnglish(t *testing.T) {
 	found := map[place]int{}
 	why := map[place]string{}
@@ -130,7 +130,7 @@ func TestPeopleReadPlainEnglish(t *testing.T) {
 	compareWithAllowed(t, found, why)
 }
 
-// phrase is something that is not written, and what to write instead.
+// phrase is a phrase to avoid, and its replacement.
 type phrase struct {
 	label, instead string
 	*regexp.Regexp
@@ -149,8 +149,7 @@ func (r phrase) count(at place, text string, found map[place]int, why map[place]
 	why[at] = fmt.Sprintf("write %s:\n\t%s", r.instead, strings.Join(where, "\n\t"))
 }
 
-// compareWithAllowed fails for words that the list does not have, and for those that it still has although they are
-// gone.
+// compareWithAllowed fails for words that the list does not allow, and for words on the list that are no longer used.
 func compareWithAllowed(t *testing.T, found map[place]int, why map[place]string) {
 	t.Helper()
 	allowed := readAllowed(t)
@@ -199,7 +198,7 @@ func readAllowed(t *testing.T) map[place]int {
 	return allowed
 }
 
-// terms returns the words of the glossary that are never used for a thing.
+// terms returns the words that the glossary says never to use, with the term to use instead.
 func terms(t *testing.T) []phrase {
 	t.Helper()
 	if len(glossary) > 0 {
@@ -220,9 +219,9 @@ func terms(t *testing.T) []phrase {
 	return glossary
 }
 
-var glossary []phrase // read by terms once
+var glossary []phrase // cached by terms
 
-// TestOneWordForEachThing checks that the glossary has each term once, and none that another line forbids.
+// TestOneWordForEachThing checks that the glossary has each term once, and no term that another line forbids.
 func TestOneWordForEachThing(t *testing.T) {
 	if n := len(terms(t)); n < 20 {
 		t.Fatalf("%d words were found in docs/glossary.md", n)

@@ -31,25 +31,26 @@ type workflowStep struct {
 	Env  map[string]string `json:"env"`
 }
 
-// writes reports whether permissions let a job's token write anything; left out, they are the repository's own.
+// writes reports whether permissions let a job's token write. Without permissions the repository's defaults apply,
+// which count as writing.
 func writes(permissions any) bool {
 	return permissions == nil || strings.Contains(fmt.Sprint(permissions), "write")
 }
 
-// secrets reports whether a job has a secret, and whether it has the key that signs releases.
+// secrets reports whether a job has a secret, and whether it has the release signing key.
 func (j workflowJob) secrets() (some, key bool) {
 	text := fmt.Sprint(j.Steps)
 	return strings.Contains(text, "secrets."), strings.Contains(text, "secrets.RELEASE_KEY")
 }
 
-// tests reports whether a job runs what a change could have written to be run.
+// tests reports whether a job runs code that a pull request can change.
 func (j workflowJob) tests() bool {
 	return slices.ContainsFunc(j.Steps, func(s workflowStep) bool {
 		return strings.Contains(s.Run, ".ci/run") || strings.Contains(s.Run, "make test") || strings.Contains(s.Run, "go test")
 	})
 }
 
-// faults of a workflow, by the text that it is written in.
+// faults returns the faults of a workflow, given as its text.
 func faults(t *testing.T, text string) (all []string) {
 	t.Helper()
 	var w workflow
@@ -85,10 +86,12 @@ func faults(t *testing.T, text string) (all []string) {
 	return all
 }
 
-// pinned is an action by the digest of a commit, with the version that it is for people and update bots.
+// pinned matches an action that is pinned to a commit's digest, with its version in a comment for people and update
+// bots.
 var pinned = regexp.MustCompile(`uses: [a-z0-9-]+/[a-z0-9-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// What tests run can be anybody's: it gets no token that writes and no key, and no action can be changed under us.
+// TestWorkflowsKeepTokensAndKeysFromTests checks that jobs which run tests, whose code can come from anyone, have no
+// token that writes and no key, and that actions are pinned.
 func TestWorkflowsKeepTokensAndKeysFromTests(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.y*ml")
 	if err != nil || len(files) < 2 {
@@ -123,7 +126,7 @@ func TestFaultsOfWorkflowsAreFound(t *testing.T) {
 	}
 }
 
-// What is pinned grows old, unless somebody says so.
+// TestABotKeepsPinnedActionsUpToDate checks that Dependabot updates the pinned actions.
 func TestABotKeepsPinnedActionsUpToDate(t *testing.T) {
 	text, err := os.ReadFile("../../.github/dependabot.yml")
 	if err != nil {

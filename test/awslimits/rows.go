@@ -1,6 +1,5 @@
-// Package awslimits lists what AWS refuses for certain and Portico therefore
-// refuses at admission. docs/aws-limits.md shows the list to people; tests play
-// each row at the API server and at the AWS simulator.
+// Package awslimits lists values that AWS certainly refuses and that Portico therefore refuses at admission.
+// docs/aws-limits.md shows the list to users. Tests send each row to the API server and to the AWS simulator.
 package awslimits
 
 import (
@@ -11,12 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Row is something that AWS refuses; rows.yaml says what the fields are.
+// Row is a value that AWS refuses; rows.yaml describes the fields.
 type Row struct {
 	Name    string         `json:"name"`
 	Kind    string         `json:"kind"`
 	Spec    map[string]any `json:"spec"`
-	Long    string         `json:"long"` // field of the spec that is too long, in bytes
+	Long    string         `json:"long"` // spec field that exceeds this length, in bytes
 	Field   string         `json:"field"`
 	Says    string         `json:"says"`
 	Refused string         `json:"refused"`
@@ -26,10 +25,10 @@ type Row struct {
 //go:embed rows.yaml
 var text []byte
 
-// Rows returns all, by kind.
+// Rows returns all rows, grouped by kind.
 func Rows() (all []Row) {
 	if err := yaml.UnmarshalStrict(text, &all); err != nil {
-		panic("rows.yaml: " + err.Error()) // it is compiled in
+		panic("rows.yaml: " + err.Error()) // the file is embedded
 	}
 	for i := range all {
 		if all[i].Long != "" {
@@ -39,7 +38,7 @@ func Rows() (all []Row) {
 	return all
 }
 
-// Page returns docs/aws-limits.md.
+// Page returns the content of docs/aws-limits.md.
 func Page() string {
 	var b strings.Builder
 	b.WriteString(`# What AWS refuses

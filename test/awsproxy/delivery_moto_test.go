@@ -58,7 +58,8 @@ func (w *world) wantReceived(t *testing.T, key, url string, want ...string) {
 	}
 }
 
-// A queue gets the messages that its policy allows. The publisher gets no error for the others.
+// TestAQueueGetsWhatItsPolicyLetsIn checks that a queue gets only the messages that its policy allows, and that the
+// publisher gets no error for the others.
 func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 	w := newWorld(t)
 	topic, other := w.topic(t), w.topic(t)
@@ -112,7 +113,8 @@ func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 	}
 }
 
-// Each queue is checked separately, for each message of a batch, at the time of publishing.
+// TestQueuesAreAskedOneByOne checks that each queue's policy is evaluated separately, for each message of a batch, at
+// the time of publishing.
 func TestQueuesAreAskedOneByOne(t *testing.T) {
 	w := newWorld(t)
 	topic := w.topic(t)
@@ -136,8 +138,8 @@ func TestQueuesAreAskedOneByOne(t *testing.T) {
 	w.wantReceived(t, keyOne, shutURL, "three")
 }
 
-// A queue can subscribe to another account's topic if the topic's policy allows it. If the queue is the other
-// account's, the subscription needs confirmation.
+// TestTopicsSendToOtherAccounts checks that a queue can subscribe to another account's topic if the topic's policy
+// allows it. If the queue is the other account's, the subscription needs confirmation.
 func TestTopicsSendToOtherAccounts(t *testing.T) {
 	w := newWorld(t)
 	topic := w.topic(t)
@@ -179,7 +181,8 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	wantDenied(t, err, "AuthorizationError", "no resource-based policy")
 }
 
-// A subscription of a web address or an e-mail address must be confirmed there.
+// TestSubscriptionsWaitForTheirConfirmation checks that a subscription of a web address or an e-mail address must be
+// confirmed by its endpoint.
 func TestSubscriptionsWaitForTheirConfirmation(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)

@@ -11,7 +11,8 @@ import (
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 )
 
-// The test must pass whether or not the tags that RDS copies to a final snapshot count as the request's.
+// TestTheDocumentOfDatabasesKeepsNamespacesApart must pass whether or not the tags that RDS copies to a final snapshot
+// count as the request's.
 func TestTheDocumentOfDatabasesKeepsNamespacesApart(t *testing.T) {
 	for name, count := range map[string]bool{"copied tags count": true, "copied tags do not count": false} {
 		t.Run(name, func(t *testing.T) {

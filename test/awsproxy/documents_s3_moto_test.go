@@ -49,8 +49,9 @@ func TestTheDocumentOfBucketsKeepsNamespacesApart(t *testing.T) {
 	must(t, err)
 }
 
-// IAM's * also matches hyphens: a policy that matches by the namespace's name also matches the resources of a
-// namespace whose name begins the same. The prefix does not.
+// TestThePrefixKeepsNamespacesApartWhoseNamesBeginAlike checks that the bucket prefix distinguishes namespaces such as
+// pay and pay-roll. IAM's * also matches hyphens, so a policy that matches by the namespace's name also matches the
+// resources of a namespace whose name begins the same.
 func TestThePrefixKeepsNamespacesApartWhoseNamesBeginAlike(t *testing.T) {
 	w := newWorld(t)
 	session := func(namespace, kind string) *s3.Client { return bucketsOf(namespaceOf(t, w, namespace, kind)) }

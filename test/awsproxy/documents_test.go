@@ -118,7 +118,7 @@ var keepsOut = map[string]map[string]tooWide{
 	},
 }
 
-// forAll are the statements that refuse no namespace what they name, and why.
+// forAll are the statements that apply to all namespaces alike and refuse nothing to another one, with the reason.
 var forAll = map[string]string{
 	"Look":                    "AWS does not limit listing and describing by resource, or it tells whose a resource is",
 	"TagsOfWhatRequestsName":  "it tells whose a resource is, and has none",
@@ -159,7 +159,8 @@ func (w tooWide) decide(policy *iam.Policy) bool {
 	return all.Decide(iam.Request{Action: w.action, Resource: w.resource, Context: func(key string) []string { return in[key] }}).Allowed
 }
 
-// Each statement of each document refuses something to another namespace, which the namespace could do without it.
+// TestEachStatementKeepsTheWrongNamespaceOut checks that each statement of each document refuses another namespace
+// something that it would allow without its resource and condition.
 func TestEachStatementKeepsTheWrongNamespaceOut(t *testing.T) {
 	files, err := filepath.Glob("../../docs/iam/*.json")
 	if err != nil || len(files) < len(keepsOut) {

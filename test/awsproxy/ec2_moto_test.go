@@ -52,7 +52,7 @@ func TestRunInstancesHonoursClientToken(t *testing.T) {
 	}
 }
 
-// A repeated call reports the instance's current state.
+// TestRunInstancesRepeatedReportsTheInstanceAsItIs checks that a repeated call returns the instance's current state.
 func TestRunInstancesRepeatedReportsTheInstanceAsItIs(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

@@ -169,7 +169,8 @@ func makeProfile(t *testing.T, w *world, name string) {
 	}
 }
 
-// EC2 accepts a new IAM profile only after some time; callers who wait see it.
+// TestANewProfileShowsLater checks that EC2 accepts a new IAM profile only after some time, and that a caller that
+// waits succeeds.
 func TestANewProfileShowsLater(t *testing.T) {
 	w, later := timed(t)
 	c, name := w.ec2(keyOne, "eu-west-1"), unique(t)

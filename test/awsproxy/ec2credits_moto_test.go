@@ -20,7 +20,8 @@ func creditsOf(t *testing.T, c *ec2.Client, id string) string {
 	return *out.InstanceCreditSpecifications[0].CpuCredits
 }
 
-// Unless the launch specifies otherwise, a T3 may use CPU without limit, and costs money for it.
+// TestBurstableInstancesAreUnlimitedUnlessTheLaunchSaysOtherwise checks the default of T3: it can use CPU without
+// limit, which costs money.
 func TestBurstableInstancesAreUnlimitedUnlessTheLaunchSaysOtherwise(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

@@ -19,7 +19,8 @@ func tagged(t *testing.T, w *world, id, key, value string) {
 	must(t, err)
 }
 
-// A volume has its own tags: the tags of its instance allow the operator nothing on it.
+// TestAVolumeIsChangedByItsOwnTags checks that only a volume's own tags give the operator permission on it, not those
+// of its instance.
 func TestAVolumeIsChangedByItsOwnTags(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

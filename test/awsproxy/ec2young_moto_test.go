@@ -127,7 +127,8 @@ func TestARefusedLaunchUsesUpItsToken(t *testing.T) {
 	}
 }
 
-// IAM returns NoSuchEntity for its own calls; EC2 names the wrong parameter.
+// TestAnInstanceProfileMustExist checks the errors for a missing profile: IAM returns NoSuchEntity for its own calls,
+// and EC2 names the wrong parameter.
 func TestAnInstanceProfileMustExist(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

@@ -26,8 +26,8 @@ func (e *eksWorld) operatorOf(t *testing.T, document string) aws.Config {
 	return configWith(e.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, ireland)
 }
 
-// A caller that creates an association needs the permission on the cluster, and permission to tag, to read the role
-// and to pass it to EKS.
+// TestAssociationsAreJudged checks that a caller that creates an association needs the permission on the cluster, and
+// permission to tag, to read the role and to pass it to EKS.
 func TestAssociationsAreJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	target := "arn:aws:iam::" + e.account + ":role/target"
@@ -79,7 +79,7 @@ func TestAssociationsAreJudged(t *testing.T) {
 	wantStatus(t, err, 500)
 }
 
-// Permission to tag an association, and to change its tags, is judged separately.
+// TestAssociationsAreTagged checks that the permissions to tag an association, and to change its tags, are separate.
 func TestAssociationsAreTagged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	made, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation())
@@ -106,8 +106,8 @@ func TestAssociationsAreTagged(t *testing.T) {
 	wantCode(t, err, "NotFoundException")
 }
 
-// EKS does not know a new role at once, and for a while after an association was deleted it refuses a new one for the
-// same ServiceAccount as already existing.
+// TestAssociationsLag checks that EKS does not know a new role at once, and that for a while after an association was
+// deleted it refuses a new one for the same ServiceAccount as already existing.
 func TestAssociationsLag(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -141,7 +141,7 @@ func TestAssociationsLag(t *testing.T) {
 	}
 }
 
-// A call that a rule refuses gets EKS's error.
+// TestFaultsOfEKS checks that calls with injected faults, or with a revoked key, get EKS's errors.
 func TestFaultsOfEKS(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	for kind, code := range map[awsproxy.FaultKind]string{

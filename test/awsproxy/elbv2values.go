@@ -32,7 +32,7 @@ var (
 	nameOfField = regexp.MustCompile(`^Conditions\.member\.\d+\.HttpHeaderConfig\.HttpHeaderName$`)
 )
 
-// refuseValues refuses a rule whose conditions or actions AWS does not take; nil if it takes them.
+// refuseValues refuses a rule whose conditions or actions AWS does not accept; nil if it accepts them.
 func refuseValues(x *exchange) *reply {
 	if why := wrongCondition(x.form); why != "" {
 		return x.fail(http.StatusBadRequest, "ValidationError", why)
@@ -77,8 +77,8 @@ func wrongCondition(form url.Values) string { //nolint:gocognit // a list of wha
 	return ""
 }
 
-// wrongHeaderName tells of a field that names a header which cannot be compared. AWS: HttpHeaderConditionConfig, "You
-// can't use an HTTP header condition to specify the host header".
+// wrongHeaderName returns what is wrong with a form field that names an HTTP header, or "" for other fields. AWS:
+// HttpHeaderConditionConfig, "You can't use an HTTP header condition to specify the host header".
 func wrongHeaderName(field, value string) string {
 	switch {
 	case !nameOfField.MatchString(field):
@@ -91,7 +91,7 @@ func wrongHeaderName(field, value string) string {
 	return ""
 }
 
-// valuesOf returns what the values of a condition look like; nil for those that are not looked at.
+// valuesOf returns the pattern that the values of a condition must match; nil for conditions that are not checked.
 func valuesOf(form url.Values, condition, config string) *regexp.Regexp {
 	field := form.Get("Conditions.member." + condition + ".Field")
 	switch {
@@ -124,8 +124,7 @@ func wrongAction(form url.Values) string {
 
 const redirectConfig = "Actions.member.1.RedirectConfig."
 
-// wrongRedirect tells of a redirect by a status that is none of a redirect, or to what is none of an address. AWS:
-// RedirectActionConfig.
+// wrongRedirect returns what is wrong with a redirect's status code, path or host, or "". AWS: RedirectActionConfig.
 func wrongRedirect(form url.Values) string {
 	status := form.Get(redirectConfig + "StatusCode")
 	if status == "" {
@@ -143,8 +142,8 @@ func wrongRedirect(form url.Values) string {
 	return ""
 }
 
-// wrongAt tells of a redirect that cannot be at the listener: from HTTPS to HTTP, or to where the request came from.
-// AWS: RedirectActionConfig, "You can't redirect HTTPS to HTTP"; the loop is in
+// wrongAt returns why the listener cannot have the redirect, or "": it redirects from HTTPS to HTTP, or to the same
+// address. AWS: RedirectActionConfig, "You can't redirect HTTPS to HTTP"; the loop is in
 // kubernetes-sigs/aws-load-balancer-controller issue 487.
 func wrongAt(l *listener, form url.Values) string {
 	if form.Get(redirectConfig+"StatusCode") == "" {

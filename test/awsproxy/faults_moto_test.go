@@ -86,7 +86,8 @@ func TestLostReplyCommits(t *testing.T) {
 	}
 }
 
-// A client that disconnects during a creation leaves no half-created bucket behind.
+// TestClientGoneStillCommitsWhole checks that a client that disconnects during a creation leaves no half-created bucket
+// behind.
 func TestClientGoneStillCommitsWhole(t *testing.T) {
 	w := newWorld(t)
 	bucket := unique(t)

@@ -126,7 +126,7 @@ func TestAChangeOfARoleIsRefused(t *testing.T) {
 	must(t, err)
 }
 
-// The operator's permissions on roles depend on their names, boundaries and tags.
+// TestRolesAreJudged checks that permissions on roles depend on the roles' names, boundaries and tags.
 func TestRolesAreJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	boundary, err := e.iam().CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("bound"), PolicyDocument: aws.String(everything)})
@@ -178,7 +178,7 @@ func TestRolesAreJudged(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "iam:GetRole") // IAM knows no path of a role that does not exist
 }
 
-// A changed policy of a role may take effect later, for open sessions too.
+// TestPoliciesOfRolesLag checks that a changed policy of a role can take effect later, for open sessions too.
 func TestPoliciesOfRolesLag(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -208,7 +208,8 @@ func TestPoliciesOfRolesLag(t *testing.T) {
 	}
 }
 
-// IAM reports when and where a role was last used, whether moto or the proxy answered the call.
+// TestTheLastUseOfARoleIsTold checks that IAM reports when and where a role was last used, whether moto or the proxy
+// answered the call.
 func TestTheLastUseOfARoleIsTold(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	use := func() *iamtypes.RoleLastUsed {

@@ -30,8 +30,8 @@ type need struct {
 	denied func() *reply
 }
 
-// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error:
-// no call passes unjudged.
+// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error, so
+// that no call is served without a check.
 type needs func(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 
 // judged are the services whose calls need permissions: all except STS, where the trust policies of roles decide.

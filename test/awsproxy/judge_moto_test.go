@@ -74,7 +74,7 @@ func wantDenied(t *testing.T, err error, code string, parts ...string) {
 	}
 }
 
-// Each service reports a missing permission in its own way.
+// TestADenialIsAsTheServiceSaysIt checks that each service reports a missing permission in its own format.
 func TestADenialIsAsTheServiceSaysIt(t *testing.T) {
 	w := newWorld(t)
 	cfg := roleOf(t, w, "a", statements(`"Action":"iam:GetInstanceProfile","Resource":"*"`))
@@ -99,7 +99,8 @@ func bucketsOf(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// The names of buckets, and the tags of a creation, are judged; a session cannot access another team's.
+// TestBucketsAreJudgedByName checks that permissions depend on the names of buckets and the tags of a creation: a
+// session cannot access another team's buckets.
 func TestBucketsAreJudgedByName(t *testing.T) {
 	w := newWorld(t)
 	create := `"Action":["s3:CreateBucket","s3:GetBucketTagging","s3:PutLifecycleConfiguration"],"Resource":"arn:*:s3:::${aws:PrincipalTag/team}-*"`
@@ -123,7 +124,8 @@ func TestBucketsAreJudgedByName(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "s3:GetBucketTagging")
 }
 
-// DeleteObjects answers for each object, and deletes those that it has permission to delete.
+// TestObjectsAreJudgedOneByOne checks that DeleteObjects reports a result for each object, and deletes only those that
+// the caller has permission to delete.
 func TestObjectsAreJudgedOneByOne(t *testing.T) {
 	w := newWorld(t)
 	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1")
@@ -143,7 +145,8 @@ func TestObjectsAreJudgedOneByOne(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "s3:DeleteObjectVersion")
 }
 
-// Permissions on a queue depend on its tags, and on the tags that a call gives it.
+// TestQueuesAreJudgedByTags checks that permissions on a queue depend on its tags, and on the tags that a call gives
+// it.
 func TestQueuesAreJudgedByTags(t *testing.T) {
 	w := newWorld(t)
 	document := statements(
@@ -167,7 +170,8 @@ func TestQueuesAreJudgedByTags(t *testing.T) {
 	wantCode(t, err, "AWS.SimpleQueueService.NonExistentQueue")
 }
 
-// A launch needs the permission on everything that it creates and uses.
+// TestALaunchIsJudgedResourceByResource checks that a launch needs the permission on everything that it creates and
+// uses.
 func TestALaunchIsJudgedResourceByResource(t *testing.T) {
 	w := newWorld(t)
 	image := imageOf(t, w)
@@ -212,7 +216,7 @@ func imageOf(t *testing.T, w *world) string {
 	return *out.Images[0].ImageId
 }
 
-// A session policy and a boundary only restrict.
+// TestBoundariesAndSessionPoliciesTakeAway checks that a session policy and a boundary only restrict.
 func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	w := newWorld(t)
 	queues := func(change ...func(*sts.AssumeRoleInput)) *sqs.Client {
@@ -243,7 +247,7 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "because no permissions boundary allows the sqs:listqueues action")
 }
 
-// A call whose permissions are not defined here is refused.
+// TestAnUnknownOperationIsNotLetThrough checks that a call whose permissions are not defined here is refused.
 func TestAnUnknownOperationIsNotLetThrough(t *testing.T) {
 	w := newWorld(t)
 	_, err := sqs.NewFromConfig(roleOf(t, w, "a", everything)).ListMessageMoveTasks(t.Context(), &sqs.ListMessageMoveTasksInput{SourceArn: aws.String("arn:aws:sqs:eu-west-1:1:q")})

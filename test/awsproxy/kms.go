@@ -52,8 +52,8 @@ func kmsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	return []need{n}, err
 }
 
-// keyOf returns the ARN of the key with the name, which is an ID, an alias or the ARN of either, and whether services
-// may use it at all: for the keys that AWS manages nobody can change the policy, and a key may be disabled. The ARN
+// keyOf returns the ARN of the key that name identifies (an ID, an alias or the ARN of either), and whether services
+// can use it. They cannot use a disabled key, nor one that AWS manages, because nobody can change its policy. The ARN
 // is empty if there is no such key.
 func (u *upstream) keyOf(ctx context.Context, at arnOf, name string) (arn string, usable bool, err error) {
 	var answer struct {

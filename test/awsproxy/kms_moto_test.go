@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// kms makes a call to KMS without its SDK, which nothing else here needs.
+// kms makes a call to KMS without its SDK, because no other test needs that.
 func kms(t *testing.T, cfg aws.Config, operation string, input map[string]string) (status int, answer string) {
 	t.Helper()
 	body, err := json.Marshal(input)
@@ -52,7 +52,8 @@ const (
 	snsUsesKey  = `"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":["kms:GenerateDataKey*","kms:Decrypt"],"Resource":"*"`
 )
 
-// The key of a queue must allow the service as well; keys that AWS manages allow none.
+// TestAnEncryptedQueueGetsWhatItsKeyLetsIn checks that the key of a queue must allow the sending service, too. Keys
+// that AWS manages allow no service.
 func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 	w := newWorld(t)
 	cfg := config(w.outside, keyOne, "eu-west-1")
@@ -109,7 +110,7 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 	}
 }
 
-// The policy of a key decides who can use it, its own account included.
+// TestKeysAreJudgedByTheirPolicies checks that a key's policy alone decides who can use it, even in its own account.
 func TestKeysAreJudgedByTheirPolicies(t *testing.T) {
 	w := newWorld(t)
 	root := config(w.outside, keyOne, "eu-west-1")

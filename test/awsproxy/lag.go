@@ -50,8 +50,8 @@ func (l *lag) begin(what string, most time.Duration) {
 	}
 }
 
-// ends returns when something with this lifetime ends early, at random within the second half; zero for every other
-// one, which does not end early.
+// ends returns a random time in the second half of the lifetime, at which the thing ends early. For half of all calls
+// it returns the zero time: those do not end early.
 func (l *lag) ends(life time.Duration) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -81,8 +81,8 @@ func modelOf(t *testing.T, service string) (m model) {
 	return m
 }
 
-// The list that the operator's error codes are compared with matches the models, for all operations that the operator
-// calls.
+// TestTheListOfErrorsIsThatOfTheModels checks the list that the operator's error codes are compared with: it must match
+// botocore's models for all operations that the operator calls.
 func TestTheListOfErrorsIsThatOfTheModels(t *testing.T) {
 	var want []string
 	for service, operations := range callsOfTheControllers(t) {

@@ -8,8 +8,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// The documents are valid in every partition: conditions on the service that uses a key match the service's name in
-// each.
+// TestKeysAreUsedInEveryPartition checks that the documents are valid in every partition: conditions on the service
+// that uses a key match the service's name in each.
 func TestKeysAreUsedInEveryPartition(t *testing.T) {
 	// The endings are those of botocore's data.
 	for region, ending := range map[string]string{

@@ -97,7 +97,8 @@ func objects(bucket string) string {
 	return `"Action":["s3:GetObject","s3:PutObject"],"Resource":"arn:aws:s3:::` + bucket + `/*"`
 }
 
-// An application may do only what the role, its boundary and the association's policy all allow.
+// TestAPodDoesWhatItsAssociationAllows checks that an application can do only what the role, its boundary and the
+// association's policy all allow.
 func TestAPodDoesWhatItsAssociationAllows(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	ours, second, theirs := e.bucket(t), e.bucket(t), e.bucket(t)
@@ -121,7 +122,7 @@ func TestAPodDoesWhatItsAssociationAllows(t *testing.T) {
 	}
 }
 
-// An explicit deny wins, in any of the policies.
+// TestADenyWinsWhereverItIs checks that an explicit deny in any of the policies wins.
 func TestADenyWinsWhereverItIs(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	deny := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:PutObject","Resource":"*"}]}`
@@ -139,7 +140,8 @@ func TestADenyWinsWhereverItIs(t *testing.T) {
 	}
 }
 
-// A changed association applies to new credentials only, which the agent requests late for the same Pod.
+// TestAChangedAssociationHoldsForNewCredentials checks that a changed association applies only to new credentials,
+// which the agent requests late for the same Pod.
 func TestAChangedAssociationHoldsForNewCredentials(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -184,7 +186,7 @@ func (e *eksWorld) ask(t *testing.T, agent *httptest.Server, token string) (stat
 	return answer.StatusCode, b.String()
 }
 
-// New and changed associations take effect after a while.
+// TestAnAssociationHoldsAfterAWhile checks that new and changed associations take effect after a while.
 func TestAnAssociationHoldsAfterAWhile(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	e := newEKSWorld(t, w)
@@ -209,7 +211,7 @@ func TestAnAssociationHoldsAfterAWhile(t *testing.T) {
 	}
 }
 
-// The agent reports why there are no credentials.
+// TestTheAgentRefuses checks that the agent reports why there are no credentials.
 func TestTheAgentRefuses(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	agent := e.agent(t)
@@ -235,7 +237,8 @@ func TestTheAgentRefuses(t *testing.T) {
 	}
 }
 
-// Sessions have the six tags of Pod Identity, unless the association disables them.
+// TestSessionsOfPodsAreTagged checks that sessions have the six tags of Pod Identity, unless the association disables
+// them.
 func TestSessionsOfPodsAreTagged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	bucket := e.bucket(t)
@@ -254,7 +257,8 @@ func TestSessionsOfPodsAreTagged(t *testing.T) {
 	wantDenied(t, put(t.Context(), e.pod(t, agent, "shop/web"), bucket), "AccessDenied", "because no identity-based policy")
 }
 
-// With a target role, its credentials are returned, and the policy limits only them.
+// TestATargetRoleIsAssumed checks that an association with a target role returns that role's credentials, and that its
+// policy limits only them.
 func TestATargetRoleIsAssumed(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	bucket, other := e.bucket(t), e.bucket(t)

@@ -135,7 +135,8 @@ func TestSQSTakesPoliciesAsAWSDoes(t *testing.T) {
 	wantCode(t, err, invalid)
 }
 
-// SQS returns a policy unchanged, and keeps it when other attributes change; moto does neither.
+// TestSQSKeepsAPolicyAsItIs checks that SQS returns a policy unchanged, and keeps it when other attributes change; moto
+// does neither.
 func TestSQSKeepsAPolicyAsItIs(t *testing.T) {
 	w := newWorld(t)
 	name := unique(t)
@@ -195,7 +196,7 @@ func TestSNSTakesPoliciesAsAWSDoes(t *testing.T) {
 	wantCode(t, err, "InvalidParameter")
 }
 
-// SNS and S3 return a policy in a normal form.
+// TestPoliciesComeBackInTheirNormalForm checks that SNS and S3 return a policy in a normal form.
 func TestPoliciesComeBackInTheirNormalForm(t *testing.T) {
 	w := newWorld(t)
 	mess := func(action, resource string) string {

@@ -36,8 +36,8 @@ func everyone(effect, action string) string {
 	return `"Effect":"` + effect + `","Principal":"*","Action":"` + action + `"`
 }
 
-// A deny in the policy of a resource counts regardless of the caller's own policies: for the operator's roles, and
-// for root.
+// TestPoliciesOfResourcesLockOut checks that a deny in a resource's policy applies regardless of the caller's own
+// policies: to the operator's roles, and to root.
 func TestPoliciesOfResourcesLockOut(t *testing.T) {
 	w := newWorld(t)
 	cfg, _ := w.session(t, everything)
@@ -69,7 +69,8 @@ func TestPoliciesOfResourcesLockOut(t *testing.T) {
 	}
 }
 
-// Root can always read, change and delete the policy of a bucket: no account locks itself out.
+// TestRootOpensABucketAgain checks that root can always read, change and delete a bucket's policy, so that no account
+// locks itself out.
 func TestRootOpensABucketAgain(t *testing.T) {
 	w := newWorld(t)
 	root := w.s3(keyOne, "eu-west-1")
@@ -110,7 +111,8 @@ func TestRootOpensABucketAgain(t *testing.T) {
 	}
 }
 
-// A policy that names a role is sufficient in its account; one that names the account is not.
+// TestPoliciesOfResourcesLetIn checks that a resource's policy that names a role is sufficient within the account, and
+// one that names the account is not.
 func TestPoliciesOfResourcesLetIn(t *testing.T) {
 	w := newWorld(t)
 	url, queue := w.queue(t, keyOne)
@@ -163,7 +165,7 @@ func TestPoliciesOfResourcesLetIn(t *testing.T) {
 	}
 }
 
-// For another account's resources both sides have to allow.
+// TestOtherAccountsNeedBothPolicies checks that for another account's resources both sides must allow the request.
 func TestOtherAccountsNeedBothPolicies(t *testing.T) {
 	w := newWorld(t)
 	url, queue := w.queue(t, keyTwo)
@@ -206,7 +208,7 @@ func (p plainHTTP) Do(r *http.Request) (*http.Response, error) {
 	return p.client.Do(r)
 }
 
-// A bucket that requires TLS refuses calls without it, and no others.
+// TestABucketMayWantTLS checks that a bucket that requires TLS refuses only calls without it.
 func TestABucketMayWantTLS(t *testing.T) {
 	w := newWorld(t)
 	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1")

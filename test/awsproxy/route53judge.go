@@ -44,7 +44,7 @@ func (j *judge) judge(c change) {
 	}
 }
 
-// remove ignores what follows: an UPSERT replaces the apex's NS.
+// remove judges a DELETE without regard to later changes in the batch: only an UPSERT can replace the apex's NS.
 func (j *judge) remove(set recordSet) {
 	key := set.key()
 	switch is, there := j.has[key]; {

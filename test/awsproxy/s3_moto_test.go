@@ -97,7 +97,7 @@ func TestCreateBucketWithBadInputCreatesNothing(t *testing.T) {
 	wantCode(t, err, "InvalidBucketName")
 }
 
-// No caller sees the bucket before its tags are set.
+// TestCreateBucketIsOneStep checks that no caller sees the bucket before its tags are set.
 func TestCreateBucketIsOneStep(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")

@@ -86,7 +86,8 @@ func TestABACLeavesTagsToS3Control(t *testing.T) {
 	must(t, err)
 }
 
-// A new bucket has attribute-based access control off, even if a deleted one of the same name had it on.
+// TestABACEndsWithTheBucket checks that a new bucket has attribute-based access control off, even if a deleted bucket
+// of the same name had it on.
 func TestABACEndsWithTheBucket(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")

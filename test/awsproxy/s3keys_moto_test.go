@@ -13,8 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// Keys may have characters that XML does not allow. Plain listings of them cannot be parsed, encoded ones can;
-// DeleteObjects receives a different key, which does not exist, and reports success; DeleteObject receives the key.
+// TestKeysThatXMLCannotCarry checks keys with characters that XML does not allow. Plain listings of them cannot be
+// parsed, encoded ones can. DeleteObjects receives a different key, which does not exist, and reports success;
+// DeleteObject receives the key.
 func TestKeysThatXMLCannotCarry(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")

@@ -166,7 +166,8 @@ func twice(r s3types.QueueConfiguration) s3types.QueueConfiguration {
 	return r
 }
 
-// Reading returns the configuration that was put, with the names of filters as S3 writes them.
+// TestNotificationsAreReadAsTheyWerePut checks that reading returns the configuration that was put, with the names of
+// filters as S3 writes them.
 func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
@@ -229,7 +230,8 @@ func (w *world) events(t *testing.T, url string) []string {
 	return all
 }
 
-// Events of objects arrive while the queue allows the bucket to send, also through a topic; another bucket's do not.
+// TestEventsArriveWhereTheyAreLetIn checks that events of objects arrive only while the queue allows the bucket to
+// send, also through a topic, and that another bucket's do not.
 func TestEventsArriveWhereTheyAreLetIn(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
@@ -294,7 +296,8 @@ func TestEventsArriveWhereTheyAreLetIn(t *testing.T) {
 	}
 }
 
-// A bucket with versioning sends events of delete markers, and each event names the version.
+// TestEventsOfVersions checks that a bucket with versioning sends events of delete markers, and that each event names
+// the version.
 func TestEventsOfVersions(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")

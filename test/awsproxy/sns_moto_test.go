@@ -44,7 +44,8 @@ func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 	}
 }
 
-// moto creates the subscription, and then refuses it.
+// TestARefusedFilterMakesNoSubscription checks that a refused filter leaves no subscription behind; moto creates the
+// subscription and then refuses it.
 func TestARefusedFilterMakesNoSubscription(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)

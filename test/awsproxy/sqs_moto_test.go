@@ -88,7 +88,8 @@ func TestTheRedriveAllowPolicyIsRemembered(t *testing.T) {
 	}
 }
 
-// Only a queue that a dead-letter queue accepts as source can name it.
+// TestTheRedriveAllowPolicyIsObeyed checks that a queue can name a dead-letter queue only if that accepts it as a
+// source.
 func TestTheRedriveAllowPolicyIsObeyed(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(keyOne, "eu-west-1")

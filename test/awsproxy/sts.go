@@ -20,8 +20,8 @@ type stsService struct{ proxy *Proxy }
 // sessionLife is the minimum duration of a session, by the reference of AssumeRole.
 const sessionLife = 15 * time.Minute
 
-// ends returns when a session really ends. Many end before the reported time, as all do that a platform admin
-// revokes.
+// ends returns when a session really ends. Half of all sessions end before the reported time, as all do after a
+// platform admin has revoked them.
 func (s stsService) ends(told time.Time) time.Time {
 	early := s.proxy.lag.ends(sessionLife)
 	if early.IsZero() || told.Before(early) {

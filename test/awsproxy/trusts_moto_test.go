@@ -28,8 +28,8 @@ func webToken(t *testing.T, claims map[string]any) string {
 	return encode([]byte(`{"alg":"RS256"}`)) + "." + encode(body) + "." + encode([]byte("none"))
 }
 
-// A role that trusts a provider can be assumed with a token of that provider, for the subject and the audience that
-// the role names.
+// TestAWebIdentityIsJudged checks that a role that trusts a provider can be assumed with that provider's tokens, for
+// the subject and the audience in its trust policy.
 func TestAWebIdentityIsJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	_, err := e.iam().CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: aws.String("https://" + issuer), ClientIDList: []string{"sts.amazonaws.com", "other"}})
@@ -80,7 +80,8 @@ func TestAWebIdentityIsJudged(t *testing.T) {
 	wantDenied(t, err, "AccessDenied", "because no identity-based policy")
 }
 
-// Only principals that a role in IAM trusts can assume it, and none after it is deleted.
+// TestARoleIsAssumedByWhomItTrusts checks that only principals that an IAM role trusts can assume it, and none after it
+// is deleted.
 func TestARoleIsAssumedByWhomItTrusts(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	root := "arn:aws:iam::" + e.account + ":root"

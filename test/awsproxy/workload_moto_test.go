@@ -31,8 +31,8 @@ func newApplications(t *testing.T) *eksWorld {
 	return e
 }
 
-// An application reads, writes and lists what its policy names, and nothing else; without permission to list, it does
-// not learn what is missing.
+// TestAnApplicationUsesABucket checks that an application reads, writes and lists what its policy names, and nothing
+// else. Without permission to list, it does not learn which objects are missing.
 func TestAnApplicationUsesABucket(t *testing.T) {
 	e := newApplications(t)
 	bucket := e.bucket(t)
@@ -80,7 +80,7 @@ func TestAnApplicationUsesABucket(t *testing.T) {
 	wantStatus(t, err, 403)
 }
 
-// One permission to send, receive and delete covers one message and many.
+// TestAnApplicationUsesAQueue checks that one permission covers sending, receiving or deleting one message and a batch.
 func TestAnApplicationUsesAQueue(t *testing.T) {
 	e := newApplications(t)
 	made, err := e.sqs(e.key, ireland).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
@@ -131,7 +131,8 @@ func TestAnApplicationPublishes(t *testing.T) {
 	}
 }
 
-// The entrance for applications is as strict as the others, and refuses calls to EKS without permission.
+// TestAnApplicationMayNotChangeItsRights checks that the entrance for applications is as strict as the others, and
+// refuses calls to EKS without permission.
 func TestAnApplicationMayNotChangeItsRights(t *testing.T) {
 	e := newApplications(t)
 	cfg := e.application(t, "plain", `"Action":"s3:*","Resource":"*"`)

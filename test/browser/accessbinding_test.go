@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestAPermissionIsRequestedInTheBrowser asks for rights of Pods, in an account that gives them, watches them become
-// Ready, and takes them away again.
+// TestAPermissionIsRequestedInTheBrowser requests permissions for Pods, in an account that allows that, watches the
+// request become Ready, and deletes it.
 func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 	if err := world.MakeIdentity(t.Context(), world.OutsideAWS(), stack.AccountID); err != nil {
 		t.Fatal(err)
@@ -50,17 +50,17 @@ func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 	x.reviews("Looks good.")
 	x.click(`button[value="create"]`)
 	x.awaitPath("/teams/payments/accessbindings/worker")
-	x.await(`#body`, "portico-pods-payments-") // and some seconds later they hold
+	x.await(`#body`, "portico-pods-payments-") // the permissions take effect some seconds later
 	x.await(`#status`, "Ready")
 	x.every("detail-accessbindings")
-	gives(`{"spec":{"workloadIdentity":{"oidcProviderARN":"` + stack.OIDCProviderARN(stack.AccountID) + `"}}}`) // an edit has the account asked again
+	gives(`{"spec":{"workloadIdentity":{"oidcProviderARN":"` + stack.OIDCProviderARN(stack.AccountID) + `"}}}`) // an edit triggers a check of the account
 	adminSeesRights(t, c)
 	x.discards("accessbindings", "worker")
 	gives(`{"spec":{"workloadIdentity":null}}`)
 }
 
-// adminSeesRights looks at what Pods of all teams may do, and at how much room the account has. The role was last used
-// long ago.
+// adminSeesRights opens the page with the permissions of all teams' Pods and the quotas of the account. The role was
+// last used long ago.
 func adminSeesRights(t *testing.T, c client.Client) {
 	t.Helper()
 	worker := &v1alpha1.AccessBinding{}
@@ -90,7 +90,7 @@ func adminSeesRights(t *testing.T, c client.Client) {
 	admin.await(`#platform .accounts`, "1 of 5000")
 	admin.await(`#platform .rights`, "Unused")
 	admin.await(`#platform .rights`, "receive and delete its messages")
-	admin.awaitGone(`#platform .rights td:first-child .state`) // it is Ready
+	admin.awaitGone(`#platform .rights td:first-child .state`) // Ready is not shown
 	admin.await(`#live`, "Live")
 	admin.every("admin-rights")
 	admin.goTo("/admin/rights?status=unused")

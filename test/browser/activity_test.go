@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestATeamSeesWhoDidWhat: a member watches what another does, also once it is gone; an admin sees it of all teams.
+// TestATeamSeesWhoDidWhat checks that a member sees live what another one does, also after the resource was deleted,
+// that an admin sees it for all teams, and another team does not.
 func TestATeamSeesWhoDidWhat(t *testing.T) {
 	const about = "/teams/payments/about"
 	watcher, admin, x := open(t), open(t), open(t)

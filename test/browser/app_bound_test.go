@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestWhatAnApplicationIsGiven looks at an application that reads a bucket, and at the bucket.
+// TestWhatAnApplicationIsGiven opens the pages of an application that reads a bucket, and of the bucket.
 func TestWhatAnApplicationIsGiven(t *testing.T) {
 	c := platform(t)
 	x := open(t)

@@ -14,16 +14,17 @@ import (
 
 const askApp = "/teams/payments/new/webapps"
 
-// adds presses the button for another row, and waits for its input.
+// adds presses the button that adds a row, and waits for its input.
 func (x *tab) adds(list, input string) {
 	x.t.Helper()
 	add := `button[value="add ` + list + `"]`
-	_ = eval[bool](x, `(document.querySelector('`+add+`').scrollIntoView({block: "center"}), true)`) // from under the bar below
+	_ = eval[bool](x, `(document.querySelector('`+add+`').scrollIntoView({block: "center"}), true)`) // away from the bar at the bottom
 	x.click(add)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="` + input + `"]`)))
 }
 
-// TestFormOfAnApplication fills in variables and bindings, is refused beside the inputs, and reviews the request.
+// TestFormOfAnApplication fills in variables and bindings, is refused with messages beside the inputs, and reviews the
+// request.
 func TestFormOfAnApplication(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -64,7 +65,7 @@ func TestFormOfAnApplication(t *testing.T) {
 	x.deletes("app-uploads", bucket)
 }
 
-// refusedAt sends the form for review and reads the complaint at an input.
+// refusedAt submits the form for review and awaits an error message at an input.
 func (x *tab) refusedAt(name, words string) {
 	x.t.Helper()
 	x.click(`.go button[value="review"]`)

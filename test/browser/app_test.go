@@ -17,7 +17,7 @@ import (
 
 const webapps = "/teams/payments/webapps/"
 
-// platform returns a client for the cluster that does not go through the portal.
+// platform returns an admin's client for the cluster.
 func platform(t *testing.T) client.Client {
 	t.Helper()
 	log.SetLogger(logr.Discard())
@@ -62,7 +62,7 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.fill(`#replicas`, "11")
 	_ = eval[bool](x, `(f => { f.noValidate = true; f.requestSubmit(); return true })(document.querySelector("#scale"))`)
 	x.await(`#replicas-why`, "Use 10 or less")
-	x.await(`#live`, "Live") // the first message of the stream has come, and the refusal stays
+	x.await(`#live`, "Live") // the stream has begun, and the refusal is still shown
 	if got := eval[string](x, `document.getElementById("replicas").value`); got != "11" {
 		t.Errorf("the input shows %q", got)
 	}
@@ -92,13 +92,13 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.every("app-restart")
 	x.click(`main form button`)
 	x.awaitPath(at)
-	x.await(`.versions`, "revision 4") // Ready may be of before
+	x.await(`.versions`, "revision 4") // Ready may still be from before
 	x.await(`#status`, "Ready")
 	x.podAndLog()
 	x.discards("webapps", app.Name)
 }
 
-// allLogs follows the log of all copies, of which one crashes, and then has a look at that one.
+// allLogs follows the log of all copies, one of which crashes, and then opens the log of that one.
 func (x *tab) allLogs(app string) {
 	x.t.Helper()
 	x.click(`#tabs a[href$="/logs"]`)
@@ -116,7 +116,7 @@ func (x *tab) allLogs(app string) {
 	}
 }
 
-// podAndLog looks at a Pod that runs, and at its log while it grows.
+// podAndLog opens the page of a running Pod, and follows its log.
 func (x *tab) podAndLog() {
 	x.t.Helper()
 	x.click(`.pods a.name`)
@@ -133,7 +133,7 @@ func (x *tab) podAndLog() {
 	}
 }
 
-// grows waits until the log shown is longer than n.
+// grows waits until the log on the page is longer than n.
 func (x *tab) grows(n int) {
 	x.t.Helper()
 	began := time.Now()

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestTheIdentityProviderIsAway shows what visitors and admins see of it, and that the words go when it is back. The
-// portal is restarted without it: one that runs asks twice before it believes it, which takes longer.
+// TestTheIdentityProviderIsAway checks what visitors and admins see during an outage of the provider, and that the
+// messages disappear after it. The portal is restarted during the outage: a running one reports it only after two
+// failed checks, which takes longer.
 func TestTheIdentityProviderIsAway(t *testing.T) {
 	admin := open(t)
 	admin.signIn("platform-admin", "_platform")
@@ -32,6 +33,6 @@ func TestTheIdentityProviderIsAway(t *testing.T) {
 	visitor.every("sign-in-away")
 
 	admin.must(dex.Start(context.WithoutCancel(t.Context())))
-	admin.awaitTrue(`!document.querySelector("#features").innerText.includes("Nobody can sign in")`) // by itself
+	admin.awaitTrue(`!document.querySelector("#features").innerText.includes("Nobody can sign in")`) // without a reload
 	visitor.signIn("payments-dev", "payments")
 }

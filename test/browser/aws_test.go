@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// outside returns a client for AWS such as somebody has who does not use Portico.
+// outside returns a client for AWS that does not use Portico's access.
 func outside() *s3.Client {
 	return s3.New(s3.Options{
 		Region: stack.Region, BaseEndpoint: aws.String(world.OutsideAWSEndpoint), UsePathStyle: true,
@@ -25,7 +25,7 @@ func outside() *s3.Client {
 	})
 }
 
-// bucketExists asks AWS.
+// bucketExists reports whether the bucket exists in AWS.
 func bucketExists(t *testing.T, bucket string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -58,7 +58,7 @@ func versioning(t *testing.T, bucket string) s3types.BucketVersioningStatus {
 	return out.Status
 }
 
-// suspendVersioning edits the bucket behind Portico's back.
+// suspendVersioning changes the bucket outside Portico.
 func suspendVersioning(t *testing.T, bucket string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -11,14 +11,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// back presses the browser's button. A page that comes back from memory fires no event of loading, for which chromedp
-// would wait.
+// back presses the browser's Back button. A page that is restored from the back/forward cache fires no load event, for
+// which chromedp would wait.
 func (x *tab) back() {
 	x.t.Helper()
 	_ = eval[bool](x, `(setTimeout(() => history.back(), 0), true)`)
 }
 
-// forward presses the other one.
+// forward presses the Forward button.
 func (x *tab) forward() {
 	x.t.Helper()
 	_ = eval[bool](x, `(setTimeout(() => history.forward(), 0), true)`)
@@ -30,7 +30,7 @@ func (x *tab) awaitValue(field, value string) {
 	x.awaitTrue(`document.querySelector('[name="` + field + `"]').value === "` + value + `"`)
 }
 
-// awaitTrue waits for an expression that fails, or is false, while a page is on its way.
+// awaitTrue waits until an expression is true; it can fail while a page is loading.
 func (x *tab) awaitTrue(expression string) {
 	x.t.Helper()
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(50 * time.Millisecond) {
@@ -44,14 +44,15 @@ func (x *tab) awaitTrue(expression string) {
 	x.t.Fatalf("not so: %s\nat %s:\n%s", expression, x.where(), x.body())
 }
 
-// kept returns all that this tab stores of forms.
+// kept returns everything that this tab has stored for forms.
 func (x *tab) kept() string {
 	x.t.Helper()
 	return eval[string](x, `decodeURIComponent(Object.values({...sessionStorage}).join("\n"))`)
 }
 
-// TestWhatWasEnteredIsThereAfterBack: from the review, from a page with errors, as YAML, after reloading, and after the
-// request was sent. What looks like a secret is kept nowhere, and signing out forgets the rest.
+// TestWhatWasEnteredIsThereAfterBack checks that entries are restored after Back: from the review, from a page with
+// errors, as YAML, after reloading, and after the request was sent. Values that look like secrets are not stored, and
+// signing out deletes the rest.
 func TestWhatWasEnteredIsThereAfterBack(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -99,7 +100,7 @@ func TestWhatWasEnteredIsThereAfterBack(t *testing.T) {
 	}
 }
 
-// TestWithoutScriptsTheReviewLeadsBackToTheForm, with all that was entered.
+// TestWithoutScriptsTheReviewLeadsBackToTheForm checks that the form then has all entries.
 func TestWithoutScriptsTheReviewLeadsBackToTheForm(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

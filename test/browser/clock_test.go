@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// inject has each page that is loaded from now on run a script before its own.
+// inject makes each page that is loaded later run a script before its own.
 func (x *tab) inject(script string) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()
@@ -23,8 +23,8 @@ func (x *tab) inject(script string) {
 	x.must(err)
 }
 
-// wrongClock gives the tab a clock that is off by window.off hours, and one that stands still for window.slept hours,
-// as clocks do while a laptop sleeps.
+// wrongClock gives the tab a clock that is off by window.off hours, and a monotonic clock that has stopped for
+// window.slept hours, as during a laptop's sleep.
 const wrongClock = `(() => {
 	const now = Date.now.bind(Date), since = performance.now.bind(performance)
 	window.off = %OFF%
@@ -33,8 +33,8 @@ const wrongClock = `(() => {
 	performance.now = () => since() - window.slept * 3600e3
 })()`
 
-// TestAgesGoByTheServersClock with a browser whose clock is an hour ahead, or behind, is set right while the page is
-// open, or stands still for a while.
+// TestAgesGoByTheServersClock checks the ages with a browser whose clock is an hour ahead or behind, is corrected while
+// the page is open, or stops for a while.
 func TestAgesGoByTheServersClock(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -53,12 +53,12 @@ func TestAgesGoByTheServersClock(t *testing.T) {
 	x.deletes("timed", bucket)
 }
 
-// young fails unless the page, which counts its ages anew after each update, says of the bucket that it is seconds or
-// minutes old.
+// young fails unless the page, which computes the ages after each update, shows that the bucket is seconds or minutes
+// old.
 func (x *tab) young(what string) {
 	x.t.Helper()
 	const age = `document.querySelector("#r-s3buckets-timed time[data-age]")`
-	// What the server wrote is no proof: the page's own words take its place.
+	// Remove what the server wrote, so that only the script's text is checked.
 	_ = eval[bool](x, `(`+age+`.textContent = "?", true)`)
 	began := time.Now()
 	for {

@@ -15,8 +15,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestADatabaseUserIsRequestedInTheBrowser asks for a user of a real database, watches it become Ready, and removes it
-// again.
+// TestADatabaseUserIsRequestedInTheBrowser requests a user in a real database, watches it become Ready, and deletes it.
 func TestADatabaseUserIsRequestedInTheBrowser(t *testing.T) {
 	fleet, err := databases.StartFleet(t.Context())
 	if err != nil {
@@ -47,10 +46,10 @@ func TestADatabaseUserIsRequestedInTheBrowser(t *testing.T) {
 	x.await(`#body`, "portico_shop_app_")
 	x.every("detail-databaseusers")
 	x.discards("databaseusers", "shop-app")
-	x.discards("rdsinstances", shop) // others look at an empty list
+	x.discards("rdsinstances", shop) // other tests expect an empty list
 }
 
-// readyDatabase makes a database that answers at a real server.
+// readyDatabase creates a database with a real server behind it, and waits until it is Ready.
 func readyDatabase(t *testing.T, c client.Client) (name string) {
 	t.Helper()
 	i := &v1alpha1.RDSInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-db"}, Spec: v1alpha1.RDSInstanceSpec{

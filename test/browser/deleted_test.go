@@ -4,8 +4,8 @@ package browser
 
 import "testing"
 
-// TestWhatWasDeletedComesBack: the list of deleted resources leads to the form for a database with the data of a final
-// snapshot, and to that of a bucket which was kept.
+// TestWhatWasDeletedComesBack follows the links in the list of deleted resources: to the form for a database with the
+// data of a final snapshot, and to that for a bucket that was retained.
 func TestWhatWasDeletedComesBack(t *testing.T) {
 	const databases = "/teams/payments/rdsinstances/"
 	x := open(t)

@@ -4,7 +4,7 @@ package browser
 
 import "testing"
 
-// TestEveryTabOfAResource looks at what the page of a bucket tells, and stays on its tab while it follows.
+// TestEveryTabOfAResource opens every tab of a bucket's page, and stays on its tab during live updates.
 func TestEveryTabOfAResource(t *testing.T) {
 	x, other := open(t), open(t)
 	x.signIn("payments-dev", "payments")

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestDocumentationIsRead goes from a page of the portal to the documentation about it, and from there on, without
-// scripts too; on a narrow screen the navigation is folded.
+// TestDocumentationIsRead follows the link from a page of the portal to its documentation, and further links, also
+// without scripts; on a narrow screen the navigation is folded.
 func TestDocumentationIsRead(t *testing.T) {
 	x := open(t)
 	x.goTo("/docs")

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// edits opens the form of a bucket from its page.
+// edits opens the edit form of a bucket from its page.
 func (x *tab) edits(name string) {
 	x.t.Helper()
 	x.goTo(s3one + name)
@@ -29,7 +29,7 @@ func (x *tab) reviews(words string) {
 	x.await(`main`, words)
 }
 
-// applies confirms a review and follows the change until the bucket is as asked.
+// applies confirms a review and waits until the bucket has been changed.
 func (x *tab) applies(name string) {
 	x.t.Helper()
 	x.click(`button[value="create"]`)
@@ -37,7 +37,7 @@ func (x *tab) applies(name string) {
 	x.await(`#status`, "Ready")
 }
 
-// TestAnEditIsReviewedAndApplied changes a bucket; on the way each page is looked at.
+// TestAnEditIsReviewedAndApplied changes a bucket, and checks each page on the way.
 func TestAnEditIsReviewedAndApplied(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -48,11 +48,11 @@ func TestAnEditIsReviewedAndApplied(t *testing.T) {
 	x.reviews("Nothing would change.")
 	x.every("edit-nothing")
 	x.click(`button[value="form"]`)
-	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.versioning"]`))) // the review has the same lines to copy
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.versioning"]`))) // the review also has #as-kubectl
 	x.click(`#as-kubectl-fold > summary`)
 	x.await(`#as-kubectl`, "kubectl patch")
 	x.choose("spec.versioning", "Suspended")
-	x.await(`#as-kubectl`, `"versioning":"Suspended"`) // the preview follows
+	x.await(`#as-kubectl`, `"versioning":"Suspended"`) // the preview is updated
 	x.reviews("Looks good.")
 	x.await(`pre.diff .minus`, "versioning: Enabled")
 	x.await(`pre.diff .plus`, "versioning: Suspended")
@@ -73,7 +73,8 @@ func TestAnEditIsReviewedAndApplied(t *testing.T) {
 	x.deletes("edited", bucket)
 }
 
-// TestTwoWhoEditTheSameLoseNothing: what does not overlap is merged, and where both changed the same one chooses.
+// TestTwoWhoEditTheSameLoseNothing checks that changes of different fields are merged, and that the user chooses where
+// both have changed the same field.
 func TestTwoWhoEditTheSameLoseNothing(t *testing.T) {
 	first, second := open(t), open(t)
 	first.signIn("payments-dev", "payments")
@@ -119,7 +120,7 @@ func TestTwoWhoEditTheSameLoseNothing(t *testing.T) {
 	}
 }
 
-// TestAnEditWithoutJavaScript goes from the page of a bucket to its change, and through a conflict, by plain forms.
+// TestAnEditWithoutJavaScript edits a bucket, and resolves a conflict, with plain forms.
 func TestAnEditWithoutJavaScript(t *testing.T) {
 	x, other := open(t), open(t)
 	x.signIn("payments-dev", "payments")
@@ -146,7 +147,7 @@ func TestAnEditWithoutJavaScript(t *testing.T) {
 	other.deletes("plain-edit", bucket)
 }
 
-// TestAnEditByKeyboardAlone changes a bucket without a pointer.
+// TestAnEditByKeyboardAlone changes a bucket with the keyboard only.
 func TestAnEditByKeyboardAlone(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -171,8 +172,8 @@ func TestAnEditByKeyboardAlone(t *testing.T) {
 	x.deletes("keyed", bucket)
 }
 
-// tagsByKeyboard adds two tags and removes the second again: the focus goes to what was added, and from what is gone to
-// what held it.
+// tagsByKeyboard adds two tags and removes the second one: the focus moves to the added input, and after the removal to
+// the group that contained it.
 func (x *tab) tagsByKeyboard() {
 	x.t.Helper()
 	for i, key := range []string{"cost", "team"} {
@@ -190,8 +191,8 @@ func (x *tab) tagsByKeyboard() {
 	x.awaitValue("spec.tags[0].value", "42")
 }
 
-// TestChoicesByKeyboardAlone: a filter of the list follows and keeps the focus; what leads to another page waits for
-// its button, because arrow keys choose what they only pass by.
+// TestChoicesByKeyboardAlone checks that a filter updates the list and keeps the focus. A choice that opens another
+// page waits for its button, because arrow keys also select the options in between.
 func TestChoicesByKeyboardAlone(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")

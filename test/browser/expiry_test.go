@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shortSessions restarts the portal with the shortest sessions that there can be, until the test ends.
+// shortSessions restarts the portal with the shortest idle timeout, until the test ends.
 func shortSessions(t *testing.T) {
 	t.Helper()
 	portal := world.Part("portal")
@@ -27,9 +27,8 @@ func shortSessions(t *testing.T) {
 	restart("--session-idle", "1m")
 }
 
-// TestASessionThatIsLeftAloneEnds: pages that follow lead to the sign-in by themselves, and from there back to what
-// they showed. What was entered in a form is lost neither when it is sent nor when it is reloaded, also without
-// scripts.
+// TestASessionThatIsLeftAloneEnds checks that pages with live updates show the sign-in page when the session ends, and
+// lead back after signing in. Entries in a form are not lost when it is submitted or reloaded, also without scripts.
 func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	shortSessions(t)
 	detail := open(t)
@@ -50,7 +49,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	for page := range pages {
 		page.awaitTheEnd()
 	}
-	detail.loses("portico_local_dex", world.Issuer) // it will ask for the password
+	detail.loses("portico_local_dex", world.Issuer) // so that Dex asks for the password
 	reloaded.do(chromedp.Reload())
 	reloaded.await(`main h1`, "Your session has ended")
 	reloaded.await(`main`, "You were inactive for too long.")
@@ -67,7 +66,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	sent.awaitValue("spec.bucketName", "payments-rested-sent")
 	sent.reviews("Looks good.")
 
-	for page, at := range pages { // Dex knows the user now, and asks nothing
+	for page, at := range pages { // Dex has a session again, and does not ask
 		page.click(`main a.btn.first`)
 		page.awaitAt(at)
 		page.await(`#live`, "Live")
@@ -82,8 +81,8 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	detail.deletes("rested", bucket)
 }
 
-// TestNamesAreAskedForAgain after the session had ended, and after the portal was away: nothing else is offered
-// meanwhile.
+// TestNamesAreAskedForAgain checks that an input requests the names again after the session had ended and after an
+// outage of the portal, and offers no others in between.
 func TestNamesAreAskedForAgain(t *testing.T) {
 	secret, _ := published(t, "s3buckets", "asked-again")
 	const named = "spec.env[0].valueFrom.secretKeyRef.name"
@@ -104,13 +103,13 @@ func TestNamesAreAskedForAgain(t *testing.T) {
 		t.Errorf("without a session %d lines are offered", got)
 	}
 	other := x.another()
-	other.goTo(ask) // which does not follow
+	other.goTo(ask) // a page without live updates
 	other.click(`main a.btn.first`)
 	other.awaitPath(ask)
 	x.away.Store(true)
 	portal := world.Part("portal")
 	start := sync.OnceValue(func() error { return portal.Start(context.WithoutCancel(t.Context())) })
-	t.Cleanup(func() { _ = start() }) // for the tests that come after
+	t.Cleanup(func() { _ = start() }) // for the following tests
 	x.must(portal.Stop())
 	asks("2")
 	x.must(start())
@@ -118,8 +117,8 @@ func TestNamesAreAskedForAgain(t *testing.T) {
 	x.awaitTrue(offered(named) + `.includes("` + secret + `")`)
 }
 
-// awaitTheEnd waits until a page that nobody touches leads to signing in. A session lasts a minute, and streams look
-// every few seconds whether theirs does.
+// awaitTheEnd waits until an idle page shows the sign-in page. A session lasts a minute, and streams check theirs every
+// few seconds.
 func (x *tab) awaitTheEnd() {
 	x.t.Helper()
 	for began := time.Now(); !strings.Contains(x.text(`main h1`), "Your session has ended"); time.Sleep(100 * time.Millisecond) {
@@ -129,7 +128,7 @@ func (x *tab) awaitTheEnd() {
 	}
 }
 
-// loses makes the browser forget a cookie, and so a session.
+// loses deletes a cookie from the browser, and with it a session.
 func (x *tab) loses(cookie, of string) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()

@@ -25,7 +25,7 @@ import (
 	"github.com/portico-platform/portico/web"
 )
 
-// failing is a cluster that answers nothing but err, which may be nil.
+// failing is a cluster whose calls return err, which may be nil.
 type failing struct {
 	pages.Cluster
 	kinds catalog.Catalog
@@ -48,8 +48,8 @@ func (f *failing) Can(context.Context, auth.Identity, string, catalog.Kind, stri
 	return false, nil
 }
 
-// TestErrorsOfThePlatformAreDesigned looks at the pages that no user can bring about: the portal's own mistakes, and a
-// cluster that does not answer, until it does. The pages are the portal's own, over a cluster that fails.
+// TestErrorsOfThePlatformAreDesigned checks the error pages that no user can cause: internal errors of the portal, and
+// a cluster that does not answer, until it does. It uses the portal's pages with a failing cluster.
 func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
 	f := &failing{kinds: kinds}
 	site := pagesOver(t, f)
 	x := open(t)
-	x.away.Store(true) // the answers are 500 and 503
+	x.away.Store(true) // the responses are 500 and 503
 	f.fail(errors.New("a mistake"))
 	x.do(chromedp.Navigate(site))
 	x.await(`main`, "Something went wrong on our side")
@@ -68,10 +68,10 @@ func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
 	x.await(`main`, "The cluster does not answer")
 	x.every("cluster-away")
 	f.fail(nil)
-	x.await(`main`, "You are not in a team yet") // by itself
+	x.await(`main`, "You are not in a team yet") // without a reload
 }
 
-// pagesOver serves the portal's pages over a cluster, to somebody who is signed in.
+// pagesOver serves the portal's pages for a cluster, to a signed-in user, and returns the address.
 func pagesOver(t *testing.T, c pages.Cluster) string {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestFormsHelpWhileTyping: inputs come and go with what calls for them, names and keys of the Secrets that resources
-// publish are offered, and commands are copied.
+// TestFormsHelpWhileTyping checks that inputs appear only when they apply, that forms offer names and keys of the
+// Secrets that resources publish, and that commands can be copied.
 func TestFormsHelpWhileTyping(t *testing.T) {
 	secrets := map[string]string{}
 	for _, plural := range []string{"s3buckets", "sqsqueues"} {
@@ -33,8 +33,8 @@ func TestFormsHelpWhileTyping(t *testing.T) {
 	x.copies()
 }
 
-// hidesWhatNothingCallsFor chooses algorithms: a key of KMS is asked for with those that take one, and stays once it is
-// there.
+// hidesWhatNothingCallsFor chooses algorithms: the input for a KMS key appears with those that use one, and stays once
+// it has a value.
 func (x *tab) hidesWhatNothingCallsFor() {
 	x.t.Helper()
 	const algorithm = "spec.encryption.algorithm"
@@ -53,7 +53,7 @@ func (x *tab) hidesWhatNothingCallsFor() {
 	x.do(chromedp.WaitNotVisible(bucketKey), chromedp.WaitVisible(keyID))
 }
 
-// offersNamesAndKeys comes to the inputs of a variable from a Secret.
+// offersNamesAndKeys fills in a variable from a Secret, and checks the offered names and keys.
 func (x *tab) offersNamesAndKeys(secrets map[string]string) {
 	x.t.Helper()
 	const from = "spec.env[0].valueFrom.secretKeyRef"
@@ -75,7 +75,7 @@ func offered(field string) string {
 	return `[...document.querySelector('[name="` + field + `"]').list.options].map(o => o.value)`
 }
 
-// copies presses a button that copies, and where the browser does not let it finds the text selected.
+// copies presses a copy button, and checks that the text is selected if the browser does not allow copying.
 func (x *tab) copies() {
 	x.t.Helper()
 	const button = `[data-copy="as-yaml"]`
@@ -89,9 +89,9 @@ func (x *tab) copies() {
 	if got := eval[string](x, `navigator.clipboard.readText()`); got != text {
 		x.t.Errorf("the clipboard holds %q, want %q", got, text)
 	}
-	x.click(button) // while it still says so
+	x.click(button) // while it still says Copied
 	later := eval[string](x, `new Promise(done => setTimeout(() => done(document.querySelector('`+button+`').textContent), 3000))`)
-	if later != "Copy" { // the page's timers, of two seconds each, are over by then
+	if later != "Copy" { // the page's timers of two seconds have ended
 		x.t.Errorf("the button says %q for good", later)
 	}
 	x.clipboard(cdp.PermissionSettingDenied)
@@ -102,7 +102,7 @@ func (x *tab) copies() {
 	}
 }
 
-// clipboard lets this tab use it, or not.
+// clipboard allows or denies this tab access to the clipboard.
 func (x *tab) clipboard(is cdp.PermissionSetting) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()
@@ -115,7 +115,8 @@ func (x *tab) clipboard(is cdp.PermissionSetting) {
 	}
 }
 
-// published makes an object until the test ends, and waits for the Secret that it publishes.
+// published creates an object until the test ends, waits for the Secret that it publishes, and returns its name and
+// keys.
 func published(t *testing.T, plural, name string) (secret string, keys []string) {
 	t.Helper()
 	objects := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource(plural)).Namespace("payments")

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestBackToAnEarlierVersionOfABucket: the history says who changed it and what, and leads back by the review of an
-// edit.
+// TestBackToAnEarlierVersionOfABucket checks that the history shows who changed what, and links to the review of an
+// edit that restores a version.
 func TestBackToAnEarlierVersionOfABucket(t *testing.T) {
 	x, admin := open(t), open(t)
 	x.signIn("payments-dev", "payments")

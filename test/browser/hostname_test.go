@@ -19,8 +19,8 @@ const (
 	storefront  = "store.payments." + stack.Domain
 )
 
-// TestHostnameIsAskedForAndLookedAfter follows a hostname in a cluster that gets Gateway API while an admin looks: it
-// is checked while it is typed, watched step by step, seen among the claims, and given back.
+// TestHostnameIsAskedForAndLookedAfter requests a hostname while an admin watches Gateway API being installed: it is
+// checked during typing, followed step by step, listed among the claims, and deleted.
 func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	admin := open(t)
@@ -68,7 +68,7 @@ func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	admin.stillMarked()
 }
 
-// describesHostname fills in the form, first with a name that the team may not have, and sends it.
+// describesHostname fills in the form, first with a name that the team has no grant for, and reviews the request.
 func (x *tab) describesHostname(name, hostname string) {
 	x.t.Helper()
 	x.goTo("/teams/payments/catalog")
@@ -79,17 +79,17 @@ func (x *tab) describesHostname(name, hostname string) {
 	x.await(`#f-spec-hostname-check`, "Not granted")
 	x.await(`#f-spec-hostname-check`, "is not below payments."+stack.Domain)
 	x.every("hostname-not-granted")
-	_ = eval[bool](x, `(document.querySelector('[name="spec.hostname"]').value = "", true)`) // fill does not take back what was typed
+	_ = eval[bool](x, `(document.querySelector('[name="spec.hostname"]').value = "", true)`) // fill does not remove what was typed
 	x.fill(`[name="spec.hostname"]`, hostname)
 	x.await(`#f-spec-hostname-check`, hostname+" is free")
 	x.every("hostname-free")
 	x.click(`.go button[value="review"]`)
 	x.await(`main`, "Looks good.")
 	x.await(`pre.diff`, "hostname: "+hostname)
-	x.await(`pre.diff`, "zoneId: "+world.Zones[stack.Zone{Domain: stack.Domain}]) // which nobody entered
+	x.await(`pre.diff`, "zoneId: "+world.Zones[stack.Zone{Domain: stack.Domain}]) // nobody entered it
 }
 
-// checksPlainly asks without scripts whether hostnames can be had.
+// checksPlainly checks without scripts whether hostnames are available.
 func (x *tab) checksPlainly() {
 	x.t.Helper()
 	x.scripts(false)
@@ -104,7 +104,8 @@ func (x *tab) checksPlainly() {
 	}
 }
 
-// followsSteps watches the page while AWS takes its time over the certificate, and until the hostname is Ready.
+// followsSteps creates the hostname and watches its page, first while the certificate is delayed, then until it is
+// Ready.
 func (x *tab) followsSteps() {
 	x.t.Helper()
 	world.Proxy.SetACMIssueDelay(time.Hour)
@@ -127,10 +128,10 @@ func (x *tab) followsSteps() {
 	x.every("hostname")
 }
 
-// issueDelay is the proxy's own.
+// issueDelay is the proxy's default.
 const issueDelay = 300 * time.Millisecond
 
-// isNoAdmin finds the admin pages neither in the navigation nor by their address.
+// isNoAdmin checks that the navigation has no link to the admin pages, and that their addresses are refused.
 func (x *tab) isNoAdmin() {
 	x.t.Helper()
 	if eval[bool](x, `!!document.querySelector('a[href="/admin"]')`) {

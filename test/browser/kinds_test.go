@@ -18,14 +18,14 @@ import (
 	"github.com/portico-platform/portico/config/samples"
 )
 
-// elsewhere are the kinds that need more than their sample to become Ready, by the test that requests one in the
+// elsewhere are the kinds that need more than their sample to become Ready, with the test that requests one in the
 // browser.
 var elsewhere = map[string]string{
 	"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter", "DatabaseUser": "TestADatabaseUserIsRequestedInTheBrowser",
 	"AccessBinding": "TestAPermissionIsRequestedInTheBrowser",
 }
 
-// requested returns the kinds that teams request.
+// requested returns the CRDs of the kinds that teams request.
 func requested(t *testing.T) (all []apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	kinds, err := crd.All()
@@ -55,10 +55,10 @@ func sampleOf(t *testing.T, kind string) map[string]any {
 	return object.Spec
 }
 
-// prefix is that of a kind's name which is the AWS service's, such as S3 of S3Bucket.
+// prefix matches the AWS service in a kind's name and one more letter, such as S3B of S3Bucket.
 var prefix = regexp.MustCompile(`^[A-Z0-9]+[A-Z]`)
 
-// shown returns what the page of a resource shows once it is Ready.
+// shown returns a text that the page of a Ready resource contains.
 func shown(kind, name string, spec map[string]any) string {
 	if spec["providerRef"] == nil {
 		return name
@@ -67,7 +67,7 @@ func shown(kind, name string, spec map[string]any) string {
 	return "arn:aws:" + strings.ToLower(capitals[:len(capitals)-1])
 }
 
-// TestEveryKindIsRequestedInTheBrowser asks for each kind with what its sample says outside of lists and groups of
+// TestEveryKindIsRequestedInTheBrowser requests each kind with the fields of its sample, except lists and groups of
 // fields, and watches it become Ready.
 func TestEveryKindIsRequestedInTheBrowser(t *testing.T) {
 	for _, kind := range requested(t) {
@@ -102,7 +102,7 @@ func TestEveryKindIsRequestedInTheBrowser(t *testing.T) {
 	}
 }
 
-// discards removes a resource by its page.
+// discards deletes a resource on its page.
 func (x *tab) discards(plural, name string) {
 	x.t.Helper()
 	x.goTo("/teams/payments/" + plural + "/" + name + "/delete")

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestAnEditOfWhatIsBeingDeletedTellsTheTruth: a bucket that is not empty hangs in its deletion. The review of an edit
-// says what that does, and it does so.
+// TestAnEditOfWhatIsBeingDeletedTellsTheTruth edits a bucket that is being deleted and not empty. The review says what
+// the edit does, and it does so.
 func TestAnEditOfWhatIsBeingDeletedTellsTheTruth(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -48,7 +48,7 @@ func TestAnEditOfWhatIsBeingDeletedTellsTheTruth(t *testing.T) {
 	}
 }
 
-// put stores something outside Portico.
+// put stores an object in a bucket outside Portico.
 func put(t *testing.T, bucket, key string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -58,8 +58,8 @@ func put(t *testing.T, bucket, key string) {
 	}
 }
 
-// TestADeletionIsCalledOff: a bucket that is not empty hangs in its deletion; its page offers to keep it, and it is
-// there again, with what is in it. While an application uses it, it cannot be deleted at all.
+// TestADeletionIsCalledOff keeps a bucket that is being deleted and not empty with the button on its page; the object
+// in it remains. While an application uses the bucket, it cannot be deleted.
 func TestADeletionIsCalledOff(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

@@ -15,7 +15,8 @@ const (
 	s3one = "/teams/payments/s3buckets/"
 )
 
-// TestLifeOfABucket follows a bucket: it is requested, becomes Ready, is edited outside and repaired, and deleted.
+// TestLifeOfABucket follows a bucket that is requested, becomes Ready, is changed outside Portico, repaired, and
+// deleted.
 func TestLifeOfABucket(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -24,7 +25,7 @@ func TestLifeOfABucket(t *testing.T) {
 	x.deletes("life", bucket)
 }
 
-// request fills in the form, reviews and confirms it, and watches it become Ready on the page it lands on.
+// request fills in the form, reviews and confirms it, and watches the bucket become Ready on its page.
 func (x *tab) request(name, bucket, versions string) string {
 	x.t.Helper()
 	x.click(`a[href="/teams/payments/catalog"]`)
@@ -34,7 +35,7 @@ func (x *tab) request(name, bucket, versions string) string {
 	x.fill(`[name="metadata.name"]`, name)
 	x.fill(`[name="spec.bucketName"]`, bucket)
 	x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.versioning"]`), versions))
-	x.await(`#as-yaml`, "name: "+name) // the preview follows
+	x.await(`#as-yaml`, "name: "+name) // the preview is updated
 	x.click(`.go button[value="review"]`)
 	x.await(`main`, "Looks good.")
 	x.await(`pre.diff .plus`, "adoptionPolicy")
@@ -52,7 +53,7 @@ func (x *tab) request(name, bucket, versions string) string {
 	return bucket
 }
 
-// repairs edits the bucket outside and sees the repair as an event, without a reload.
+// repairs changes the bucket outside Portico, and awaits the repair as an event, without a reload.
 func (x *tab) repairs(name, bucket string) {
 	x.t.Helper()
 	suspendVersioning(x.t, bucket)
@@ -66,7 +67,8 @@ func (x *tab) repairs(name, bucket string) {
 	x.await(`.events`, "changed outside Portico")
 }
 
-// deletes tries with a wrong name, which is refused, and with the right one; the row leaves the list by itself.
+// deletes tries with a wrong name, which is refused, and with the right one; the row disappears from the list without a
+// reload.
 func (x *tab) deletes(name, bucket string) {
 	x.t.Helper()
 	x.goTo(s3one + name)
@@ -87,7 +89,7 @@ func (x *tab) deletes(name, bucket string) {
 	awaitNoBucket(x.t, bucket)
 }
 
-// TestListIsLive watches the list while somebody else asks for a bucket and deletes it.
+// TestListIsLive watches the list while somebody else requests a bucket and deletes it.
 func TestListIsLive(t *testing.T) {
 	watcher, asker := open(t), open(t)
 	watcher.signIn("payments-dev", "payments")
@@ -101,7 +103,7 @@ func TestListIsLive(t *testing.T) {
 	watcher.still()
 }
 
-// TestDeletedWhileOpen keeps the page of a resource open until it is gone.
+// TestDeletedWhileOpen keeps the page of a resource open until the resource is deleted.
 func TestDeletedWhileOpen(t *testing.T) {
 	watcher, asker := open(t), open(t)
 	asker.signIn("payments-dev", "payments")

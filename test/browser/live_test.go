@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// TestFiltersKeepThePage types into the search field: rows and address follow, the page and the focus stay, and the
-// stream goes on with the new question.
+// TestFiltersKeepThePage types into the search field: rows and address are updated, the page and the focus stay, and
+// the stream continues with the new filter.
 func TestFiltersKeepThePage(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -48,7 +48,7 @@ func TestFiltersKeepThePage(t *testing.T) {
 	asker.deletes("filter-one", one)
 }
 
-// TestHiddenTabsFollowNothing: a tab that nobody sees has no stream, and catches up once it is seen again.
+// TestHiddenTabsFollowNothing checks that a hidden tab has no stream, and is updated once it is visible again.
 func TestHiddenTabsFollowNothing(t *testing.T) {
 	x, asker := open(t), open(t)
 	x.signIn("payments-dev", "payments")
@@ -66,13 +66,13 @@ func TestHiddenTabsFollowNothing(t *testing.T) {
 	asker.deletes("unseen", bucket)
 }
 
-// hidden tells the page that nobody sees it, or somebody does: headless Chromium shows every tab.
+// hidden makes the page believe that its tab is hidden, or visible: in headless Chromium every tab is visible.
 func (x *tab) hidden(is bool) {
 	x.t.Helper()
 	_ = eval[bool](x, fmt.Sprintf(`Object.defineProperty(document, "hidden", {configurable: true, value: %t}); document.dispatchEvent(new Event("visibilitychange"))`, is))
 }
 
-// TestStreamsEndWithTheSession signs out in one tab and sees another tab of the same browser leave its page.
+// TestStreamsEndWithTheSession signs out in one tab, and checks that another tab of the same browser leaves its page.
 func TestStreamsEndWithTheSession(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -86,11 +86,11 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 	t.Logf("the other tab left %.1f s after signing out", time.Since(began).Seconds())
 }
 
-// TestAStreamThatIsRefusedAtFirstIsOpenedLater has a user who follows as many pages as one may open another one.
+// TestAStreamThatIsRefusedAtFirstIsOpenedLater has a user with the maximum number of streams open another page.
 func TestAStreamThatIsRefusedAtFirstIsOpenedLater(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	x.do(chromedp.Navigate("about:blank")) // its own stream ends
+	x.do(chromedp.Navigate("about:blank")) // so that its own stream ends
 	release := x.follows(list+"/live", sse.MaxStreams)
 	x.goTo(list)
 	x.await(`#live`, "Reconnecting")
@@ -101,8 +101,8 @@ func TestAStreamThatIsRefusedAtFirstIsOpenedLater(t *testing.T) {
 	}
 }
 
-// follows opens streams as the tab's user until there are so many, or no more are to be had because tabs of before hold
-// the rest, and returns what ends them.
+// follows opens streams as the tab's user until there are as many as requested, or as possible if tabs of earlier tests
+// still have some, and returns a function that closes them.
 func (x *tab) follows(path string, many int) (release func()) {
 	x.t.Helper()
 	ctx, cancel := context.WithCancel(x.t.Context())
@@ -116,7 +116,7 @@ func (x *tab) follows(path string, many int) (release func()) {
 		}
 		res, err := http.DefaultClient.Do(req)
 		x.must(err)
-		if res.StatusCode == http.StatusOK { // held by ctx
+		if res.StatusCode == http.StatusOK { // open until ctx is cancelled
 			n++
 			continue
 		}
@@ -127,12 +127,12 @@ func (x *tab) follows(path string, many int) (release func()) {
 			}
 			break
 		}
-		time.Sleep(time.Second) // those who ask too often are refused, too
+		time.Sleep(time.Second) // too frequent requests are refused as well
 	}
 	return cancel
 }
 
-// awaitGone waits until nothing matches.
+// awaitGone waits until no element matches.
 func (x *tab) awaitGone(selector string) {
 	x.t.Helper()
 	for began := time.Now(); eval[bool](x, `!!document.querySelector(`+quote(selector)+`)`); time.Sleep(50 * time.Millisecond) {

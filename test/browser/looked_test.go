@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// looked are the paths that tests have looked at in both themes and both widths.
+// looked are the paths of pages that tests have checked in both themes and both widths.
 var looked struct {
 	sync.Mutex
 	paths []string
@@ -35,11 +35,11 @@ func lookedAt(address string) {
 	looked.paths = append(looked.paths, u.Path)
 }
 
-// notPages are what pages fetch, or lead on by: nobody looks at them.
+// notPages are paths that pages fetch or that redirect, which nobody sees.
 var notPages = []string{views.SwitchPath, "/live", "/_live", "/check", "/names/secrets", "/offers/{kind}/{field}", "/download", "/scale", "/rollback", "/members"}
 
-// neverLookedAt returns the patterns of the portal's pages that no test has looked at. Each tab of the platform, and
-// the form and the page of each kind, count by themselves.
+// neverLookedAt returns the patterns of the portal's pages that no test has checked. Each admin tab, and the form and
+// the page of each kind, count separately.
 func neverLookedAt() ([]string, error) {
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {
@@ -75,7 +75,7 @@ const (
 	adminPage  = views.AdminPath + "/{tab}"
 )
 
-// variants returns the pages of a pattern that differ in more than what they show.
+// variants returns the pages of a pattern that differ in their layout.
 func variants(page string, kinds catalog.Catalog) (all []string) {
 	switch page {
 	case adminPage:
@@ -95,7 +95,7 @@ func variants(page string, kinds catalog.Catalog) (all []string) {
 	return all
 }
 
-// variant returns the variant to which a path leads, or "" if there is no such page.
+// variant returns the variant for a path, or "" if there is no such page.
 func variant(r chi.Routes, path string) string {
 	c := chi.NewRouteContext()
 	if !r.Match(c, http.MethodGet, path) && !r.Match(c, http.MethodGet, path+"/") {

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestEveryPageIsAccessibleAndFits runs axe-core over every page, light and dark, wide and narrow; narrow pages must
-// not scroll sideways. With SCREENSHOTS set it takes their pictures too.
+// TestEveryPageIsAccessibleAndFits runs axe-core on every page, light and dark, wide and narrow; narrow pages must not
+// scroll sideways. With SCREENSHOTS set it also takes screenshots.
 func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	x := open(t)
 	x.goTo(list)
@@ -68,7 +68,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	x.every("signed-out")
 }
 
-// every looks at the page as it is in both themes and both widths.
+// every checks the current page in both themes and both widths.
 func (x *tab) every(name string) {
 	x.t.Helper()
 	lookedAt(x.where())
@@ -88,7 +88,7 @@ func (x *tab) every(name string) {
 	x.do(chromedp.EmulateViewport(1280, 900))
 }
 
-// rests checks that nothing moves: theme asks for less motion, too.
+// rests checks that nothing is animated, because theme also requests reduced motion.
 func (x *tab) rests(name string) {
 	x.t.Helper()
 	if moving := eval[int](x, `document.getAnimations().filter(a => a.playState === "running").length`); moving > 0 {
@@ -103,7 +103,7 @@ func (x *tab) fits(name string, width int64) {
 	}
 }
 
-// axe reports what axe-core finds against WCAG 2.2 AA and its best practices.
+// axe reports the violations of WCAG 2.2 AA and of best practices that axe-core finds.
 func (x *tab) axe(name string) {
 	x.t.Helper()
 	if !eval[bool](x, `typeof axe === "object"`) {
@@ -116,7 +116,7 @@ func (x *tab) axe(name string) {
 	}
 }
 
-// TestFirstPageIsSmall weighs what a browser loads for the first page: 100 kB in all, 40 kB of scripts and styles.
+// TestFirstPageIsSmall limits what a browser loads for the first page: 100 kB in total, 40 kB of scripts and styles.
 func TestFirstPageIsSmall(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -136,7 +136,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 }
 
-// weigh returns a file's size as it is sent, compressed.
+// weigh returns the size of a file as sent, compressed.
 func weigh(t *testing.T, address string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

@@ -71,7 +71,7 @@ func run(m *testing.M) int {
 	return code
 }
 
-// whole says that all tests run, not some of them.
+// whole reports whether all tests run, not only some.
 func whole() bool {
 	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
 }

@@ -4,8 +4,8 @@ package browser
 
 import "testing"
 
-// TestAPageThatWasLeftComesBackFromMemory: the button Back shows the page as it was left, which goes on living; once
-// somebody has signed out, it shows nothing of what was there.
+// TestAPageThatWasLeftComesBackFromMemory checks that Back restores the page as it was, with live updates, and that
+// after signing out it shows nothing of its content.
 func TestAPageThatWasLeftComesBackFromMemory(t *testing.T) {
 	x, other := open(t), open(t)
 	x.signIn("payments-dev", "payments")
@@ -18,7 +18,7 @@ func TestAPageThatWasLeftComesBackFromMemory(t *testing.T) {
 	x.await(`#live`, "Live")
 	x.back()
 	x.awaitPath(list)
-	x.still() // else it was loaded again
+	x.still() // otherwise it was loaded again
 	x.await(`#live`, "Live")
 	other.signIn("platform-admin", "payments")
 	other.deletes("memorable", bucket)

@@ -12,14 +12,14 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// choices comes to an input and waits until it offers the value, in these words.
+// choices focuses an input and waits until it offers the value, with a label that contains this text.
 func (x *tab) choices(input, value, label string) {
 	x.t.Helper()
 	x.click(input)
 	x.awaitTrue(fmt.Sprintf(`[...document.querySelector(%q).list.options].some((o) => o.value === %q && o.label.includes(%q))`, input, value, label))
 }
 
-// What the AWS account has is offered in the form, as far as the team can use it, and a list is filled by choosing.
+// The form offers what the AWS account has and the team can use, and a chosen value is added to a list.
 func TestFormsOfferWhatTheAccountHas(t *testing.T) {
 	client := ec2.NewFromConfig(world.OutsideAWS())
 	group, err := client.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{

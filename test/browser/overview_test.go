@@ -18,7 +18,7 @@ import (
 
 const bucketQuota = corev1.ResourceName("count/s3buckets.portico.dev")
 
-// allowNoBuckets gives payments a quota of none until the test ends, and says so for whoever counts.
+// allowNoBuckets gives payments a quota of no buckets until the test ends, and sets the quota's status.
 func allowNoBuckets(t *testing.T) {
 	t.Helper()
 	quotas := kubernetes.NewForConfigOrDie(world.Admin).CoreV1().ResourceQuotas("payments")
@@ -39,8 +39,8 @@ func allowNoBuckets(t *testing.T) {
 	}
 }
 
-// TestAdminOverviewFollowsWhatTeamsDo: an admin watches while a team asks for a bucket, and comes from each number to
-// what it counts.
+// TestAdminOverviewFollowsWhatTeamsDo watches the overview as an admin while a team requests a bucket, and follows the
+// links from its numbers.
 func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	admin, x := open(t), open(t)
 	admin.signIn("platform-admin", "_platform")
@@ -81,8 +81,8 @@ func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	x.deletes("watched", bucket)
 }
 
-// alsoHas asks for buckets of payments, which go when the test ends, and awaits that they are Ready. It takes five for
-// the overview to say how long one takes.
+// alsoHas requests buckets for payments, which are deleted when the test ends, and waits until they are Ready. The
+// overview needs five to show how long one takes.
 func (x *tab) alsoHas(names ...string) {
 	x.t.Helper()
 	buckets := bucketsAs(x.t, "payments-dev")
@@ -96,8 +96,8 @@ func (x *tab) alsoHas(names ...string) {
 	}
 }
 
-// TestTeamPageAndCatalogTellTheQuota: what is left is told in both, and a full quota takes the way to the form away
-// while one looks; admins see it among all.
+// TestTeamPageAndCatalogTellTheQuota checks that both pages show what is left, that a full quota removes the link to
+// the form during live updates, and that admins see it in the list of quotas.
 func TestTeamPageAndCatalogTellTheQuota(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -127,13 +127,13 @@ func TestTeamPageAndCatalogTellTheQuota(t *testing.T) {
 	admin.every("admin-quotas")
 }
 
-// TestTeamsAndOverviewWithoutJavaScript: the pages are whole, and their filters are forms.
+// TestTeamsAndOverviewWithoutJavaScript checks that the pages are complete, and that their filters are forms.
 func TestTeamsAndOverviewWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")
 	x.scripts(false)
 	x.goTo("/admin")
-	x.awaitAnew(`#controllers`, "leader") // the operator may not have announced itself yet
+	x.awaitAnew(`#controllers`, "leader") // until the operator has announced its address
 	x.goTo("/teams")
 	x.fill(`[name="q"]`, "pay")
 	x.click(`.filters button`)

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAPickerNoticesWhatWasMadeInAnotherTab: a form offers no queue, so that one is requested in another tab. Who comes
-// back can choose it, and what was entered is still there.
+// TestAPickerNoticesWhatWasMadeInAnotherTab opens a form that offers no queue, and requests one in another tab. Back in
+// the first tab it can be chosen, and the entries are still there.
 func TestAPickerNoticesWhatWasMadeInAnotherTab(t *testing.T) {
 	const form, name, queue = "/teams/payments/new/sqsqueues", `[name="metadata.name"]`, `[name="spec.deadLetterQueue.targetRef.name"]`
 	x := open(t)
@@ -48,8 +48,8 @@ func TestAPickerNoticesWhatWasMadeInAnotherTab(t *testing.T) {
 	}
 }
 
-// comesBack tells the page, as a browser does, that its tab is looked at again, and waits until the page has asked the
-// portal and shown the answer.
+// comesBack sends the page the event for a tab that becomes visible again, and waits until the page has requested and
+// shown the new choices.
 func (x *tab) comesBack() {
 	x.t.Helper()
 	_ = eval[bool](x, `new Promise((done) => {

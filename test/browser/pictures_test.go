@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shot writes a picture of the whole page to the folder that SCREENSHOTS names, if any.
+// shot writes a screenshot of the whole page to the folder in SCREENSHOTS, if set.
 func (x *tab) shot(name string) {
 	dir := os.Getenv("SCREENSHOTS")
 	if dir == "" {
@@ -23,7 +23,7 @@ func (x *tab) shot(name string) {
 	x.write(filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png"), page.CaptureScreenshotFormatPng)
 }
 
-// forDocs writes the picture of a page to the folder that PICTURES names, if any: make screenshots does, for
+// forDocs writes a screenshot of a page to the folder in PICTURES, if set: make screenshots does that for
 // docs/screens.md.
 func (x *tab) forDocs(name string) {
 	if dir := os.Getenv("PICTURES"); dir != "" {

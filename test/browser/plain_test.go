@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// awaitAnew reloads the page until the text of an element contains words: without scripts nothing follows by itself.
+// awaitAnew reloads the page until the text of an element contains words, because there are no live updates without
+// scripts.
 func (x *tab) awaitAnew(selector, words string) {
 	x.t.Helper()
 	for began := time.Now(); !strings.Contains(x.text(selector), words) && time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {
@@ -22,7 +23,7 @@ func (x *tab) awaitAnew(selector, words string) {
 	x.await(selector, words)
 }
 
-// posts presses a button that leads back to the same page, and awaits that page.
+// posts presses a button that reloads the same page, and waits for that page.
 func (x *tab) posts(button string) {
 	x.t.Helper()
 	_ = eval[bool](x, `window.before = true`)
@@ -30,8 +31,8 @@ func (x *tab) posts(button string) {
 	x.awaitTrue(`!window.before && document.readyState === "complete"`)
 }
 
-// TestABucketIsLookedAfterWithoutJavaScript pauses and resumes it, has it repaired, and goes from its form to YAML and
-// back.
+// TestABucketIsLookedAfterWithoutJavaScript pauses and resumes a bucket, has it repaired, and switches from its form to
+// YAML and back.
 func TestABucketIsLookedAfterWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -61,7 +62,7 @@ func TestABucketIsLookedAfterWithoutJavaScript(t *testing.T) {
 	x.deletes("plainly", bucket)
 }
 
-// TestAnApplicationIsLookedAfterWithoutJavaScript scales and restarts it, and reads the log of a Pod.
+// TestAnApplicationIsLookedAfterWithoutJavaScript scales and restarts an application, and reads the log of a Pod.
 func TestAnApplicationIsLookedAfterWithoutJavaScript(t *testing.T) {
 	app := &v1alpha1.WebApp{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "plain-app"},
@@ -83,7 +84,7 @@ func TestAnApplicationIsLookedAfterWithoutJavaScript(t *testing.T) {
 	x.awaitPath(at + "/restart")
 	x.click(`main form button`)
 	x.awaitPath(at)
-	x.awaitAnew(`.versions`, "revision 2") // Ready may be of before
+	x.awaitAnew(`.versions`, "revision 2") // Ready may still be from before
 	x.awaitAnew(`#status`, "Ready")
 	x.click(`.pods a.name`)
 	x.awaitAnew(`#status`, "Running and ready")
@@ -98,7 +99,7 @@ func TestAnApplicationIsLookedAfterWithoutJavaScript(t *testing.T) {
 	x.discards("webapps", app.Name)
 }
 
-// TestTeamsAreSwitchedWithoutJavaScript, by the button that is there for it.
+// TestTeamsAreSwitchedWithoutJavaScript uses the button of the team switcher.
 func TestTeamsAreSwitchedWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")

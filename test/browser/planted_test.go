@@ -14,10 +14,10 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// secrets is the search for secrets in all that operator and portal say while the tests use them.
+// secrets is the search for secrets in everything that the operator and the portal output during the tests.
 var secrets *planted.Search
 
-// searched does the tests, and fails if a secret was where none may be: in a page, a log, an object or a metric.
+// searched runs the tests, and fails if a secret appeared in a page, a log, an object or a metric.
 func searched(tests func() int) (code int, err error) {
 	if secrets, err = planted.Begin(world.Dir); err != nil {
 		return 1, err
@@ -40,12 +40,12 @@ func searched(tests func() int) (code int, err error) {
 	return max(code, secrets.Report(os.Stderr)), err
 }
 
-// keep keeps the page as it stands now, and what it has stored.
+// keep adds the current page and its stored data to the search.
 func (x *tab) keep() {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
 	page, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.documentElement.outerHTML + JSON.stringify({...sessionStorage, ...localStorage})`))
-	if err == nil { // else it is between two pages, or gone
+	if err == nil { // otherwise the tab is between two pages, or closed
 		secrets.Write("pages", x.t.Name(), page)
 	}
 }

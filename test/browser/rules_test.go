@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestBadNameStandsBesideItsInput sends what the API server refuses by a CEL rule.
+// TestBadNameStandsBesideItsInput submits what a CEL rule of the API server refuses.
 func TestBadNameStandsBesideItsInput(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -25,7 +25,7 @@ func TestBadNameStandsBesideItsInput(t *testing.T) {
 	x.fill(`[name="spec.bucketName"]`, "Invoices_2026")
 	x.click(`.go button[value="review"]`)
 	x.await(`#f-spec-bucketName-error`, "lower-case letters")
-	x.await(`#problems:focus`, "lower-case letters") // the script moves the focus there once the page is there
+	x.await(`#problems:focus`, "lower-case letters") // the script moves the focus there once the page is loaded
 	if got := eval[string](x, `document.querySelector('[name="spec.bucketName"]').value`); got != "Invoices_2026" {
 		t.Errorf("the input holds %q: what was typed is lost", got)
 	}
@@ -39,7 +39,8 @@ func TestBadNameStandsBesideItsInput(t *testing.T) {
 	}
 }
 
-// TestOtherTeamSeesNothing: another team's developer gets the same answer for what exists and what does not.
+// TestOtherTeamSeesNothing checks that another team's developer gets the same response for what exists and what does
+// not.
 func TestOtherTeamSeesNothing(t *testing.T) {
 	owner := open(t)
 	owner.signIn("payments-dev", "payments")
@@ -59,7 +60,7 @@ func TestOtherTeamSeesNothing(t *testing.T) {
 	owner.deletes("private", bucket)
 }
 
-// TestViewerMayOnlyLook: what a viewer cannot do is shown as that, with the reason.
+// TestViewerMayOnlyLook checks that a viewer sees which actions are not allowed, and why.
 func TestViewerMayOnlyLook(t *testing.T) {
 	owner := open(t)
 	owner.signIn("payments-dev", "payments")
@@ -82,7 +83,7 @@ func TestViewerMayOnlyLook(t *testing.T) {
 	x.await(`main`, "You have no access to this")
 }
 
-// TestYAMLTabKeepsTheRequest goes from the form to YAML and back.
+// TestYAMLTabKeepsTheRequest switches from the form to YAML and back.
 func TestYAMLTabKeepsTheRequest(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -106,7 +107,7 @@ func TestYAMLTabKeepsTheRequest(t *testing.T) {
 	}
 }
 
-// TestWithoutJavaScript makes a whole request with scripts switched off.
+// TestWithoutJavaScript requests a bucket with scripts switched off.
 func TestWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -135,7 +136,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	awaitNoBucket(t, "payments-plain-1")
 }
 
-// TestByKeyboardAlone asks for a bucket without a pointer.
+// TestByKeyboardAlone requests a bucket with the keyboard only.
 func TestByKeyboardAlone(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -149,7 +150,7 @@ func TestByKeyboardAlone(t *testing.T) {
 	x.press("by-keyboard")
 	x.tabTo(`[name="spec.bucketName"]`)
 	x.press("payments-keyboard-1")
-	x.press(kb.Enter) // in a text field it means Review
+	x.press(kb.Enter) // in a text field it submits for review
 	x.await(`main`, "Looks good.")
 	x.tabTo(`button[value="create"]`)
 	x.press(kb.Enter)
@@ -170,7 +171,7 @@ func (x *tab) press(keys string) {
 	x.do(chromedp.KeyEvent(keys))
 }
 
-// tabTo presses Tab until the element has the focus, which must be visible.
+// tabTo presses Tab until the element has the focus, and checks that the focus is visible.
 func (x *tab) tabTo(selector string) {
 	x.t.Helper()
 	for range 60 {
@@ -187,7 +188,7 @@ func (x *tab) tabTo(selector string) {
 
 func quote(s string) string { return "`" + s + "`" }
 
-// TestPlatformAdminSeesProviders looks at what belongs to no team, in the same pages.
+// TestPlatformAdminSeesProviders opens the pages of resources that belong to no team.
 func TestPlatformAdminSeesProviders(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")
@@ -202,7 +203,8 @@ func TestPlatformAdminSeesProviders(t *testing.T) {
 	x.asksForAccount("aws-second")
 }
 
-// asksForAccount requests an AWS account like the first one by its form, watches it become Ready, and deletes it.
+// asksForAccount requests an AWS account with the settings of the first one in the form, watches it become Ready, and
+// deletes it.
 func (x *tab) asksForAccount(name string) {
 	x.t.Helper()
 	accounts := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("awsproviders"))

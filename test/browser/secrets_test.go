@@ -19,11 +19,11 @@ import (
 
 const (
 	atSecrets = "/teams/payments/secrets"
-	// typedValue is searched for in all pages, logs, objects and metrics, as other secrets are.
+	// typedValue is searched for in all pages, logs, objects and metrics, like other secrets.
 	typedValue = "planted-5e0c-value-that-is-typed"
 )
 
-// letsWrite gives payments-dev the rights to set values and to read the named Secret, until the test ends.
+// letsWrite gives payments-dev permission to set values and to read the named Secret, until the test ends.
 func letsWrite(t *testing.T, c client.Client, readable string) {
 	t.Helper()
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"}}
@@ -40,15 +40,15 @@ func letsWrite(t *testing.T, c client.Client, readable string) {
 	}
 }
 
-// confirms signs in again, as a page asks, and waits until the page is back.
+// confirms signs in again, as a page requests, and waits until the page is shown.
 func (x *tab) confirms(user, back string) {
 	x.t.Helper()
 	x.click(`main a.btn.first`)
-	x.enter(user) // Dex has a session, and asks all the same
+	x.enter(user) // Dex asks although it has a session
 	x.awaitAt(back)
 }
 
-// leads waits until an access review says so, as the portal remembers refusals for some seconds, and shows the page.
+// leads reloads the page until it contains words, because the portal caches refused access reviews for some seconds.
 func (x *tab) leads(path, words string) {
 	x.t.Helper()
 	x.goTo(path)
@@ -62,8 +62,8 @@ func (x *tab) leads(path, words string) {
 	x.await(`main`, words)
 }
 
-// finds waits until the portal has found the operator, which it looks for at most every few seconds, and shows the
-// page.
+// finds does what leads does, and allows failed requests, because the portal looks for the operator only every few
+// seconds.
 func (x *tab) finds(path, words string) {
 	x.t.Helper()
 	x.away.Store(true)
@@ -71,8 +71,8 @@ func (x *tab) finds(path, words string) {
 	x.away.Store(false)
 }
 
-// TestValuesOfSecretsInTheBrowser: who may set values signs in again, sets one, sees what uses it, and deletes it;
-// nobody is shown it.
+// TestValuesOfSecretsInTheBrowser has a user with the permission sign in again, set a value, see what uses it, and
+// delete it; nobody can see the value.
 func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	secrets.Plant("the value that was typed", typedValue)
 	c := platform(t)
@@ -145,9 +145,9 @@ func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	refused.every("secrets-denied")
 }
 
-// TestThePasswordOfADatabaseIsShownOnce shows the master password to somebody who may read its Secret, after a fresh
-// sign-in; it is gone when the page is left. Before that it offers a user of one's own, which a database that cannot be
-// reached does not have.
+// TestThePasswordOfADatabaseIsShownOnce shows the master password to a user who can read its Secret, after a new
+// sign-in; it is not shown again after leaving the page. Before that the page offers the user's own database user,
+// which is not available because the database cannot be reached.
 func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	c := platform(t)
 	db := readyDatabase(t, c)
@@ -171,7 +171,7 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	x.await(`h1`, "Show the master password of "+db+"?")
 	x.every("password-master")
 	x.click(`.go button`)
-	x.awaitTrue(`document.querySelector("#password").textContent.length > 12`) // await would keep the page, where the search would find it
+	x.awaitTrue(`document.querySelector("#password").textContent.length > 12`) // await could add the page to the search, which would find the password
 	x.every("password-shown")
 	password := eval[string](x, `document.querySelector("#password").textContent`)
 	secrets.Plant("the password that was shown", password)
@@ -192,5 +192,5 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	refused.goTo(at + "/password")
 	refused.await(`main`, "sign in to databases")
 	refused.every("password-denied")
-	x.discards("rdsinstances", db) // others look at an empty list
+	x.discards("rdsinstances", db) // other tests expect an empty list
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestSigningInAgainLeadsBack ends the session in one tab; another one, whose page was following, leads to signing in
-// and back to what it showed.
+// TestSigningInAgainLeadsBack ends the session in one tab; another tab with live updates shows the sign-in page, and
+// leads back to its page afterwards.
 func TestSigningInAgainLeadsBack(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -26,15 +26,15 @@ func TestSigningInAgainLeadsBack(t *testing.T) {
 	x.click(`.who button`)
 	x.await(`main`, "You are signed out")
 	other.await(`main h1`, "Self-service cloud for your team")
-	other.click(`main a.btn.first`) // Dex has a session of its own, and asks nothing
+	other.click(`main a.btn.first`) // Dex has its own session, and does not ask
 	other.await(`#live`, "Live")
 	if at := other.at(); at != list+"?kind=s3buckets&sort=-name" {
 		t.Errorf("signing in leads to %s", at)
 	}
 }
 
-// TestAnEndedSessionLosesNoEntries ends the session in one tab while a form is being filled in, in another: the form
-// stays as it is, says so, and is sent once somebody has signed in again.
+// TestAnEndedSessionLosesNoEntries ends the session in one tab while another one has a form that is being filled in:
+// the form stays and says so, and can be sent after signing in again.
 func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -55,7 +55,7 @@ func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	other.await(`pre.diff`, "payments-kept-1")
 }
 
-// TestBackAndForward walks through pages, and back and forward again; each one follows again.
+// TestBackAndForward visits pages, and goes back and forward; each page has live updates again.
 func TestBackAndForward(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -88,8 +88,8 @@ func TestBackAndForward(t *testing.T) {
 	x.deletes("walked", bucket)
 }
 
-// TestAPageOutlivesAnOutage takes the portal away while a page is open: the page says so, and once the portal is back
-// shows what happened meanwhile, without being reloaded.
+// TestAPageOutlivesAnOutage stops the portal while a page is open: the page says so, and after the outage it shows what
+// happened in the meantime, without a reload.
 func TestAPageOutlivesAnOutage(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -122,7 +122,7 @@ func (x *tab) at() string {
 
 func (x *tab) awaitAt(at string) { x.awaitAddress(at, func(now string) bool { return now == at }) }
 
-// awaitAsked waits until the query has a part.
+// awaitAsked waits until the query of the address contains part.
 func (x *tab) awaitAsked(part string) {
 	x.awaitAddress("…"+part, func(now string) bool {
 		_, query, _ := strings.Cut(now, "?")

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAnAdminEndsTheSessionsOfAUser: the page that the user has open says so within seconds, and leads back once they
-// have signed in.
+// TestAnAdminEndsTheSessionsOfAUser checks that the user's open page says so within seconds, and leads back after
+// signing in.
 func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 	dev, admin := open(t), open(t)
 	dev.signIn("payments-dev", "payments")
@@ -44,14 +44,14 @@ func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 	dev.every("sign-in-ended")
 	admin.await(`h1`, "The sessions have ended")
 	admin.every("sessions-ended")
-	dev.click(`main a.btn.first`) // Dex has a session of its own, and asks nothing
+	dev.click(`main a.btn.first`) // Dex has its own session, and does not ask
 	dev.await(`#live`, "Live")
 	dev.awaitAt(list + "?sort=-name")
 	admin.goTo("/admin")
 	admin.await(`h1`, "Admin")
 }
 
-// comesByMember makes a user a member of a team, follows the link beside them, and takes the membership back.
+// comesByMember adds a user to a team, and follows the link beside the member; the member is removed at the end.
 func (x *tab) comesByMember() {
 	x.t.Helper()
 	const member = `#member-user-f-payments-dev`

@@ -19,30 +19,30 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience is how long anything may take that a page should do within moments.
+// patience is how long a test waits for anything that a page should do within moments.
 const patience = 40 * time.Second
 
 // tab is one browser tab of one user.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
-	// away says that the portal, or what it needs, is away for a while: that requests fail is no complaint then.
+	// away is set while the portal, or what it needs, is stopped: failed requests are no problems then.
 	away atomic.Bool
-	// plain says that scripts are, or were, switched off; mute that they are.
+	// plain is set if scripts are or were switched off, and mute while they are.
 	plain, mute atomic.Bool
 
 	mu       sync.Mutex
 	problems []string
 }
 
-// open gives a tab without any cookies. When the test ends it fails if the pages complained about anything.
+// open returns a tab without cookies. When the test ends, it fails if the pages have reported problems.
 func open(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	return begin(&tab{t: t, ctx: ctx}, cancel)
 }
 
-// another opens another tab of the same browser, with the same cookies.
+// another returns another tab of the same browser, with the same cookies.
 func (x *tab) another() *tab {
 	x.t.Helper()
 	ctx, cancel := chromedp.NewContext(x.ctx)
@@ -63,7 +63,7 @@ func begin(x *tab, cancel context.CancelFunc) *tab {
 		}
 	}()
 	x.must(chromedp.Do(x.ctx, chromedp.EmulateViewport(1280, 900)))
-	// Each tab is one that somebody looks at: Chromium may hide those behind others, and then they do not follow.
+	// Emulate focus in each tab: Chromium can treat tabs behind others as hidden, and they would have no live updates.
 	_, err := chromedp.Call(x.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	x.must(err)
 	x.t.Cleanup(func() {
@@ -80,8 +80,9 @@ func begin(x *tab, cancel context.CancelFunc) *tab {
 	return x
 }
 
-// hear keeps errors and broken policies. The browser's own note that a page came with status 403, 404, 409 or 422 is
-// none, for tests ask for such pages; and neither is htmx's note that a stream was refused, upon which the page leaves.
+// hear records errors and violations of the content security policy. It ignores the browser's message about a response
+// with status 4xx, because tests request such pages, and htmx's message about a refused stream, after which the page
+// leaves.
 func (x *tab) hear(m chromedp.ConsoleMessage) {
 	if m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of 4") {
 		return
@@ -93,7 +94,7 @@ func (x *tab) hear(m chromedp.ConsoleMessage) {
 		return
 	}
 	if x.plain.Load() && strings.Contains(m.String()+m.Text, "callback is no longer runnable") {
-		return // the browser says of a script that waits that it was switched off
+		return // the browser reports scripts that were waiting when scripts were switched off
 	}
 	bad := m.IsException() || m.Type == "error" || m.Source == "security" || strings.Contains(m.Text, "Content Security Policy")
 	if !bad {
@@ -104,7 +105,7 @@ func (x *tab) hear(m chromedp.ConsoleMessage) {
 	x.problems = append(x.problems, fmt.Sprintf("%s %s (%s)", m.Source, m.String(), m.URL))
 }
 
-// TestViolationsAreHeard proves that the tests would hear of a script that the policy forbids.
+// TestViolationsAreHeard checks that the tests notice a script that the policy forbids.
 func TestViolationsAreHeard(t *testing.T) {
 	x := open(t)
 	x.goTo(list)
@@ -135,8 +136,8 @@ func (x *tab) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(x.ctx, patience)
 }
 
-// do takes the steps. A page may replace an element between the moment in which a step finds it and the one in which it
-// acts: nothing has happened then, and the steps, which can be repeated, are.
+// do performs the steps. A page can replace an element after a step has found it and before it acts: then nothing has
+// happened, and the steps, which must be repeatable, are repeated.
 func (x *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()
@@ -159,9 +160,8 @@ func (x *tab) goTo(path string) {
 	x.do(chromedp.Navigate(world.PortalURL + path))
 }
 
-// click clicks on an element as people do, who look where it is. A page may move, or show a bar over the element,
-// between the moment in which its place is read and the click, which then goes elsewhere: a page with scripts says what
-// was clicked on, and the click is repeated.
+// click clicks on an element. A page can move, or show a bar over the element, after its position was read and before
+// the click, which then hits something else: with scripts, the page reports what was hit, and the click is repeated.
 func (x *tab) click(selector string) {
 	x.t.Helper()
 	if x.mute.Load() {
@@ -190,8 +190,7 @@ func (x *tab) click(selector string) {
 	}
 }
 
-// missed returns what the last click went to where it missed its element, and "" where it did not, or led to another
-// page.
+// missed returns what the last click hit if it missed its element, and "" if it did not, or if it opened another page.
 func (x *tab) missed() string {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
@@ -202,8 +201,8 @@ func (x *tab) missed() string {
 	return s
 }
 
-// fill replaces an input's text as people do: it goes there, selects all and types over it. (chromedp.Clear would
-// change the value attribute, which nobody can in a browser and which the next live update puts back.)
+// fill replaces an input's text as people do: it focuses the input, selects all and types. (chromedp.Clear would change
+// the value attribute, which a user cannot and which the next live update restores.)
 func (x *tab) fill(selector, text string) {
 	x.t.Helper()
 	x.do(chromedp.Focus(chromedp.CSS(selector)))
@@ -211,7 +210,7 @@ func (x *tab) fill(selector, text string) {
 	x.do(chromedp.SendKeys(chromedp.CSS(selector), cmp.Or(text, kb.Delete)))
 }
 
-// eval runs an expression as the developer tools would, which the pages' policy does not bind.
+// eval evaluates an expression as the developer tools do, to which the pages' policy does not apply.
 func eval[T any](x *tab, expression string) T {
 	x.t.Helper()
 	ctx, cancel := x.bounded()
@@ -238,7 +237,7 @@ func (x *tab) await(selector, words string) {
 	}
 }
 
-// text returns an element's text, or "" while it is not there.
+// text returns an element's text, or "" if it does not exist.
 func (x *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
@@ -261,7 +260,7 @@ func (x *tab) where() string {
 	return at
 }
 
-// awaitPath waits until the tab shows a path of the portal, and the page is complete.
+// awaitPath waits until the tab shows a path of the portal, and the page is loaded.
 func (x *tab) awaitPath(path string) {
 	x.t.Helper()
 	began := time.Now()
@@ -276,7 +275,7 @@ func (x *tab) awaitPath(path string) {
 	}
 }
 
-// signIn signs a sample user in through Dex and ends on the team's list.
+// signIn signs a sample user in through Dex and ends on the team's list of resources.
 func (x *tab) signIn(user, team string) {
 	x.t.Helper()
 	x.goTo("/teams/" + team)
@@ -288,7 +287,7 @@ func (x *tab) signIn(user, team string) {
 	x.awaitPath("/teams/" + team)
 }
 
-// enter signs in a sample user at Dex.
+// enter fills in a sample user's login at Dex and submits it.
 func (x *tab) enter(user string) {
 	x.t.Helper()
 	x.do(chromedp.WaitVisible(chromedp.CSS(`#login`)))
@@ -297,8 +296,8 @@ func (x *tab) enter(user string) {
 	x.click(`#submit-login`)
 }
 
-// mark sets a mark on window, which a reload would lose, and begins to note what moves by itself, how far, and what
-// that is to the reader.
+// mark sets a variable on window, which a reload would remove, and starts to record layout shifts: what moved, how far,
+// and their score.
 func (x *tab) mark() {
 	_ = eval[bool](x, `(() => {
 		const name = n => n?.nodeType === 1 ? n.tagName.toLowerCase() + (n.id ? "#" + n.id : "") + " “" + n.textContent.trim().replace(/\s+/g, " ").slice(0, 30) + "”" : "?"
@@ -315,7 +314,8 @@ func (x *tab) mark() {
 	})()`)
 }
 
-// still checks that the page is the marked one, and that live updates did not make it jump: 0.1 is what is felt.
+// still checks that the page was not reloaded since mark, and that live updates did not shift the layout by more than
+// 0.1, which people notice.
 func (x *tab) still() {
 	x.t.Helper()
 	x.stillMarked()
@@ -345,7 +345,7 @@ func (x *tab) theme(name string) {
 	x.must(err)
 }
 
-// scripts switches JavaScript in the pages on or off.
+// scripts switches JavaScript on pages on or off.
 func (x *tab) scripts(on bool) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()

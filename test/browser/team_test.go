@@ -22,7 +22,7 @@ const (
 	ofGrowth = "/team/growth"
 )
 
-// hand counts what somebody does in a tab.
+// hand counts the clicks and fields of a user in a tab.
 type hand struct {
 	*tab
 	clicks, fields int
@@ -30,8 +30,8 @@ type hand struct {
 
 func (h *hand) press(selector string) {
 	h.t.Helper()
-	h.do(chromedp.WaitVisible(chromedp.CSS(selector)))                                                        // not while a page is left for the next
-	_ = eval[bool](h.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // from under the bar below
+	h.do(chromedp.WaitVisible(chromedp.CSS(selector)))                                                        // not during a change of pages
+	_ = eval[bool](h.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // away from the bar at the bottom
 	h.click(selector)
 	h.clicks++
 }
@@ -49,8 +49,8 @@ func (h *hand) picks(name, value string) {
 	h.fields++
 }
 
-// TestAnAdminOnboardsATeam goes from nothing to the first Ready bucket of a team in the browser. The admin holds
-// portico-admin and nothing else; nobody uses kubectl.
+// TestAnAdminOnboardsATeam creates a team and its first Ready bucket in the browser. The admin has portico-admin and no
+// other role; nobody uses kubectl.
 func TestAnAdminOnboardsATeam(t *testing.T) {
 	began := time.Now()
 	admin := &hand{tab: open(t)}
@@ -84,7 +84,8 @@ func TestAnAdminOnboardsATeam(t *testing.T) {
 	dev.isOfferedWhatIsAllowed()
 }
 
-// isOfferedWhatIsAllowed sees in a form what the team's guardrails allow alone, and what the team begins with.
+// isOfferedWhatIsAllowed checks that a form offers only what the team's guardrails allow, and starts with the team's
+// defaults.
 func (h *hand) isOfferedWhatIsAllowed() {
 	h.t.Helper()
 	all := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("teams"))
@@ -102,7 +103,7 @@ func (h *hand) isOfferedWhatIsAllowed() {
 	}
 }
 
-// makesGrowth fills in the form, is refused where it is wrong, and follows the team until it is Ready.
+// makesGrowth fills in the form, is refused where it is wrong, and waits until the team is Ready.
 func (h *hand) makesGrowth() {
 	h.t.Helper()
 	h.press(`a[href="` + newTeam + `"]`)
@@ -133,7 +134,7 @@ func (h *hand) makesGrowth() {
 	}
 }
 
-// requestsBucket goes from the page of the team to a Ready bucket.
+// requestsBucket goes from the team's page to a Ready bucket.
 func (h *hand) requestsBucket() {
 	h.t.Helper()
 	h.press(`#team-status a.first`)
@@ -148,7 +149,7 @@ func (h *hand) requestsBucket() {
 	h.await(`#status`, "Ready")
 }
 
-// suspendsGrowth takes the rights from the members, and gives them back.
+// suspendsGrowth suspends the team and resumes it.
 func (h *hand) suspendsGrowth(dev *hand) {
 	h.t.Helper()
 	h.goTo(ofGrowth)
@@ -170,7 +171,7 @@ func (h *hand) suspendsGrowth(dev *hand) {
 	dev.awaitAt("/teams/growth/new/s3buckets", "Describe")
 }
 
-// awaitAt opens a page again until it says words: rights take some seconds.
+// awaitAt opens a page repeatedly until it contains words: permissions take some seconds.
 func (h *hand) awaitAt(path, words string) {
 	h.t.Helper()
 	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
@@ -183,7 +184,7 @@ func (h *hand) awaitAt(path, words string) {
 	}
 }
 
-// cannotDeleteGrowth tries to delete a team that has a bucket.
+// cannotDeleteGrowth tries to delete a team that has a bucket, which is refused.
 func (h *hand) cannotDeleteGrowth() {
 	h.t.Helper()
 	h.goTo(ofGrowth)
@@ -195,8 +196,8 @@ func (h *hand) cannotDeleteGrowth() {
 	h.await(`main`, "still has 1 in growth")
 }
 
-// TestAnOwnerDecidesWhoTheMembersAre adds a member, changes the role, and removes them; what is wrong is said beside
-// the input.
+// TestAnOwnerDecidesWhoTheMembersAre adds a member, changes its role, and removes it; errors are shown beside the
+// input.
 func TestAnOwnerDecidesWhoTheMembersAre(t *testing.T) {
 	x := &hand{tab: open(t)}
 	x.signIn("payments-owner", "payments")

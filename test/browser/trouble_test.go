@@ -21,8 +21,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestTroubleIsExplained shows what needs somebody: a bucket whose name is taken, one that cannot go because it holds
-// data, one that rests. Each says so in the list and on its page, and goes on when it is helped.
+// TestTroubleIsExplained has three buckets that need attention: the name of one is taken, one cannot be deleted because
+// it holds data, and one is paused. Each says so in the list and on its page, and the deletion continues once it can.
 func TestTroubleIsExplained(t *testing.T) {
 	buckets := bucketsAs(t, "payments-dev")
 	x := open(t)
@@ -66,7 +66,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	}
 }
 
-// awaitRow waits until the list, followed live, shows words in the row of name.
+// awaitRow waits until the list shows words in the row of name, with live updates.
 func (x *tab) awaitRow(name, words string) {
 	x.t.Helper()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -82,7 +82,7 @@ func (x *tab) awaitRow(name, words string) {
 	}
 }
 
-// bucketsAs returns the buckets of payments, as a sample user.
+// bucketsAs returns a client for the buckets of payments, as a sample user.
 func bucketsAs(t *testing.T, user string) dynamic.ResourceInterface {
 	t.Helper()
 	config, err := world.UserConfig(user)
@@ -107,7 +107,7 @@ func request(t *testing.T, buckets dynamic.ResourceInterface, name, bucket strin
 	}
 }
 
-// remove deletes a bucket and awaits that it is gone.
+// remove deletes a bucket and waits until it is gone.
 func remove(t *testing.T, buckets dynamic.ResourceInterface, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -128,7 +128,7 @@ func patch(t *testing.T, buckets dynamic.ResourceInterface, name, merge string) 
 	}
 }
 
-// erase deletes an object as its owner does with kubectl, confirmed for kinds that ask for that.
+// erase deletes an object as its owner does with kubectl, with the confirmation that some kinds require.
 func erase(ctx context.Context, objects dynamic.ResourceInterface, name string) error {
 	confirmed := `{"metadata":{"annotations":{"` + v1alpha1.AnnotationConfirmDeletion + `":"` + name + `"}}}`
 	if _, err := objects.Patch(ctx, name, types.MergePatchType, []byte(confirmed), metav1.PatchOptions{}); err != nil {
@@ -137,7 +137,7 @@ func erase(ctx context.Context, objects dynamic.ResourceInterface, name string) 
 	return objects.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-// takeName makes a bucket that is nobody's.
+// takeName creates a bucket that belongs to no object.
 func takeName(t *testing.T, bucket string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -16,19 +16,18 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// errand is something that a person comes to the portal for: from the team's list to the page of what was requested.
+// errand is a task for the portal: from the team's list to the page of the new resource.
 type errand struct {
 	name, plural, object string
-	// clicks and fields are the most that it may take. A choice of a list is a click; a field is an input that is typed
-	// in.
+	// clicks and fields are the maximum. A choice from a list is a click; a field is an input for text.
 	clicks, fields int
 	run            func(*walker)
 }
 
-// wholeSet is the most clicks that all errands may take together.
+// wholeSet is the maximum number of clicks for all errands together.
 const wholeSet = 22
 
-// errands are what a team needs for its first application, in the order in which it needs them.
+// errands are the resources that a team needs for its first application, in this order.
 var errands = []errand{
 	{"a bucket with versioning", "s3buckets", "walk-files", 4, 1, func(w *walker) {
 		w.begins("walk-files")
@@ -36,13 +35,13 @@ var errands = []errand{
 	}},
 	{"a database", "rdsinstances", "walk-ledger", 5, 3, func(w *walker) {
 		w.begins("walk-ledger")
-		w.chooses("spec.engine", "mysql") // another one than the form begins with
+		w.chooses("spec.engine", "mysql") // not the form's default
 		w.types("spec.allocatedStorage", "40")
 	}},
 	{"a hostname", "gatewayhostnamerequests", "walk", 4, 1, func(w *walker) {
-		w.begins("") // it is named after its first part
+		w.begins("") // named after its first label
 		w.types("spec.hostname", "walk.payments."+stack.Domain)
-		// The hosted zone is found by the hostname.
+		// The hosted zone is derived from the hostname.
 	}},
 	{"a queue", "sqsqueues", "walk-jobs", 3, 1, func(w *walker) { w.begins("walk-jobs") }},
 	{"an app with three bindings", "webapps", "walk-shop", 6, 2, func(w *walker) {
@@ -55,7 +54,7 @@ var errands = []errand{
 	}},
 }
 
-// walker counts what a person does in a tab.
+// walker counts the clicks and fields of a user in a tab.
 type walker struct {
 	*tab
 	plural         string
@@ -64,7 +63,7 @@ type walker struct {
 
 func (w *walker) presses(selector string) {
 	w.t.Helper()
-	_ = eval[bool](w.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // from under the bar below
+	_ = eval[bool](w.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // away from the bar at the bottom
 	w.click(selector)
 	w.clicks++
 }
@@ -75,8 +74,7 @@ func (w *walker) types(field, text string) {
 	w.fields++
 }
 
-// chooses takes a value of a list that is folded out. Chromium draws such lists outside the page, where no test can
-// click.
+// chooses selects a value of a drop-down list. Chromium draws such lists outside the page, where tests cannot click.
 func (w *walker) chooses(field, value string) {
 	w.t.Helper()
 	w.do(chromedp.SetValue(chromedp.CSS(`[name="`+field+`"]`), value))
@@ -86,7 +84,7 @@ func (w *walker) chooses(field, value string) {
 	w.clicks++
 }
 
-// begins opens the form of the errand's kind and gives what is requested its name, if any.
+// begins opens the form of the errand's kind and enters the name, if any.
 func (w *walker) begins(name string) {
 	w.t.Helper()
 	form := "/teams/payments/new/" + w.plural
@@ -97,11 +95,11 @@ func (w *walker) begins(name string) {
 	}
 }
 
-// TestWalk does what a person does who sets up a first application, and counts the clicks, the fields and, for the
-// record, the seconds. With SCREENSHOTS set it keeps a picture of each form as it is sent.
+// TestWalk sets up a first application as a user does, and counts the clicks, the fields and, for the record, the
+// seconds. With SCREENSHOTS set it takes a screenshot of each form before it is submitted.
 func TestWalk(t *testing.T) {
 	log.SetLogger(logr.Discard())
-	if world.Zones == nil { // else an earlier test has Gateway API installed
+	if world.Zones == nil { // otherwise an earlier test has installed Gateway API
 		if err := world.StartGateways(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -122,12 +120,12 @@ func TestWalk(t *testing.T) {
 	if clicks > wholeSet {
 		t.Errorf("all of it takes %d clicks, want at most %d", clicks, wholeSet)
 	}
-	for _, e := range slices.Backward(errands) { // what is in use goes after what uses it
+	for _, e := range slices.Backward(errands) { // users are deleted before what they use
 		x.discards(e.plural, e.object)
 	}
 }
 
-// walks runs one errand, and tells after how long the page of what was requested was there, and said that it is Ready.
+// walks runs one errand, and returns the times until the page of the new resource was shown and until it was Ready.
 func (w *walker) walks(e errand) (there, ready time.Duration) {
 	w.t.Helper()
 	w.goTo(list)

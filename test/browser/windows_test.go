@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestSevenWindowsShareTheConnections: a browser has six to a host that speaks HTTP/1.1, and all windows are looked at.
-// Each of them loads a further page, those without a stream of their own follow all the same, and one of them gets a
-// stream when another window goes.
+// TestSevenWindowsShareTheConnections opens seven visible windows, although a browser has six connections to a host
+// with HTTP/1.1. Each of them can load another page, those without a stream are updated nevertheless, and one of them
+// gets a stream when another window is closed.
 func TestSevenWindowsShareTheConnections(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -64,7 +64,7 @@ func TestSevenWindowsShareTheConnections(t *testing.T) {
 	}
 }
 
-// following counts the windows that follow live.
+// following returns how many windows have a live stream.
 func following(windows []*tab) (n int) {
 	for _, w := range windows {
 		if strings.TrimSpace(w.text(`#live`)) == "Live" {

@@ -10,10 +10,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// raw is the language of Kubernetes, which means nothing to who fills in a form.
+// raw matches the terms of Kubernetes, which users of a form do not understand.
 var raw = regexp.MustCompile(`RFC|in body|regex|disallowed rune|alphanumeric|inclusive|spec\.`)
 
-// complaints returns the complaints that the form sums up, and checks that each stands at the input that it links to.
+// complaints returns the messages in the form's summary, and checks that each one is also shown at the input that it
+// links to.
 func (x *tab) complaints() []string {
 	x.t.Helper()
 	all := eval[[]string](x, `[...document.querySelectorAll("#problems li")].map(l => l.innerText.trim())`)
@@ -32,8 +33,8 @@ func (x *tab) complaints() []string {
 	return all
 }
 
-// TestAFormSaysAllThatIsWrongAtOnce sends forms with nothing in them, and with one of each mistake. What is mended
-// leaves nothing more to complain about.
+// TestAFormSaysAllThatIsWrongAtOnce submits empty forms, and one with several mistakes. After the corrections there are
+// no more messages.
 func TestAFormSaysAllThatIsWrongAtOnce(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -61,7 +62,7 @@ func TestAFormSaysAllThatIsWrongAtOnce(t *testing.T) {
 		},
 	} {
 		x.goTo("/teams/payments/new/" + c.kind)
-		for name := range c.mend { // some begin with a value
+		for name := range c.mend { // some have a default
 			_ = eval[bool](x, `(document.querySelector('[name="`+name+`"]').value = "", true)`)
 		}
 		x.click(`.go button[value="review"]`)

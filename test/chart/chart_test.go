@@ -21,7 +21,7 @@ func TestHelmLintFindsNothing(t *testing.T) {
 	}
 }
 
-// TestWrongValuesAreRefused tries what people mistype; each is told of by its name.
+// TestWrongValuesAreRefused checks that the error for a common mistake names the value.
 func TestWrongValuesAreRefused(t *testing.T) {
 	for says, path := range map[string][]any{
 		"portal.publicURL is needed":                 {"portal", "publicURL", ""},
@@ -73,7 +73,7 @@ func change(set map[string]any, path []any) {
 	set[path[0].(string)] = path[1]
 }
 
-// TestEveryObjectIsOurs finds objects without the labels by which people find what the chart made.
+// TestEveryObjectIsOurs checks that all objects have the labels with which users find the chart's objects.
 func TestEveryObjectIsOurs(t *testing.T) {
 	files, err := renderWith(t, folder, values(t, "production"))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// odd are values that people write without a thought. Helm reads whole numbers of a values file as floats.
+// odd are values that users write by mistake. Helm reads whole numbers of a values file as floats.
 var odd = map[string]any{
 	"null": nil, "an empty text": "", "digits as a text": "007", "a text that YAML reads as a number": "1e3",
 	"a text that YAML reads as a boolean": "on", "a text with marks of YAML": "a\": {b} # c", "no": false, "yes": true,
@@ -28,12 +28,12 @@ var odd = map[string]any{
 	"a map of digits": map[string]any{"a": "007"}, "a map of numbers": map[string]any{"a": float64(1000000)},
 }
 
-// garbled finds what a template that takes a value for another sort of value leaves behind.
+// garbled matches what a template leaves behind when a value does not have the expected type.
 var garbled = regexp.MustCompile(`%!|<nil>|<no value>|map\[|[0-9]e\+[0-9]`)
 
 // TestEachValueCanBeOdd renders the charts with each value in turn null, empty, of digits, a number, a list or a map,
-// by themselves and below another chart. What is rendered is what Kubernetes takes, or the error says what is wrong
-// with which value. What is null is as good as left out, but for what must be given.
+// as the main chart and as a subchart. Kubernetes must accept the result, or the error must say what is wrong with
+// which value. A null must count as not set, except for required values.
 func TestEachValueCanBeOdd(t *testing.T) {
 	for name, folder := range map[string]string{"production": folder, "config": configFolder} {
 		c, dependency := light(t, folder), light(t, folder)
@@ -42,7 +42,7 @@ func TestEachValueCanBeOdd(t *testing.T) {
 			for what, value := range odd {
 				given := values(t, name)
 				if folder != configFolder {
-					set(given, false, "crds", "install") // of which there are many
+					set(given, false, "crds", "install") // there are many CRDs
 				}
 				set(given, value, path...)
 				at := strings.Join(path, ".")
@@ -51,7 +51,7 @@ func TestEachValueCanBeOdd(t *testing.T) {
 					t.Errorf("%s: %s: %v", at, what, err)
 				}
 				if what != "null" && what != "an empty text" && what != "a large number" && what != "digits as a text" {
-					continue // the others are the same below another chart
+					continue // the other values give the same result in a subchart
 				}
 				err = known.check(renderBelow(t, dependency, given))
 				if err = understood(err, value != nil || slices.Contains(needed, at)); err != nil {
@@ -62,7 +62,7 @@ func TestEachValueCanBeOdd(t *testing.T) {
 	}
 }
 
-// light loads a chart without its policies, which are many and know no values.
+// light loads a chart without its policies, which are many and contain no values.
 func light(t *testing.T, folder string) *chart.Chart {
 	t.Helper()
 	c := load(t, folder)
@@ -72,7 +72,7 @@ func light(t *testing.T, folder string) *chart.Chart {
 
 var ours = common.ReleaseOptions{Name: "portico", Namespace: "portico-system", Revision: 1, IsInstall: true}
 
-// renderBelow renders a chart as the only dependency of another one, which gives it all that is global.
+// renderBelow renders a chart as the only dependency of another chart, with global values.
 func renderBelow(t *testing.T, c *chart.Chart, given map[string]any) (map[string]string, error) {
 	t.Helper()
 	parent := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "platform", Version: "1.0.0"}}
@@ -80,18 +80,18 @@ func renderBelow(t *testing.T, c *chart.Chart, given map[string]any) (map[string
 	return renderAs(t, parent, map[string]any{c.Name(): given, "global": map[string]any{"a": "b"}}, ours)
 }
 
-// understood returns nil for an error that names the value, or, where the chart may refuse one, says what to write.
+// understood returns nil for an error that names the value and, if refuses is true, for the chart's own errors.
 func understood(err error, refuses bool) error {
 	switch {
 	case err == nil, strings.Contains(err.Error(), "don't meet the specifications of the schema"):
 		return nil
-	case refuses && strings.Contains(err.Error(), "execution error at"): // the chart's own words
+	case refuses && strings.Contains(err.Error(), "execution error at"): // the chart's own message
 		return nil
 	}
 	return err
 }
 
-// taken remembers which files were looked at: most are the same each time.
+// taken caches the results of fits, because most files are the same each time.
 type taken struct{ seen map[string]error }
 
 func (k *taken) check(files map[string]string, failed error) error {
@@ -110,7 +110,7 @@ func (k *taken) check(files map[string]string, failed error) error {
 	return errors.Join(errs...)
 }
 
-// fits returns what is wrong with a file of objects: how it reads, its fields, where Kubernetes has the kind, and its
+// fits returns what is wrong with a file of objects: its syntax, the fields of kinds that Kubernetes has, or the
 // metadata.
 func fits(text string) error {
 	if found := garbled.FindString(text); found != "" {

@@ -41,8 +41,8 @@ func policies(t *testing.T) map[string]any {
 	return all
 }
 
-// TestCloudFormationGrantsWhatTheDocsSay compares each managed policy of the template with its document, and finds a
-// kind that was forgotten, or that is attached to nothing.
+// TestCloudFormationGrantsWhatTheDocsSay compares each managed policy of the template with its document, and checks
+// that no kind is missing and that every policy is attached.
 func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 	template := readTemplate(t)
 	attached := template.attached(t)
@@ -72,7 +72,7 @@ func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 	}
 }
 
-// TestTheBoundaryOfPodsIsThatOfTheDocs compares the permissions boundary of both with its document.
+// TestTheBoundaryOfPodsIsThatOfTheDocs compares the permissions boundary in both with its document.
 func TestTheBoundaryOfPodsIsThatOfTheDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/iam/pods/boundary.json")
 	if err != nil {
@@ -112,7 +112,7 @@ func readTemplate(t *testing.T) (template cloudFormation) {
 	return template
 }
 
-// cloudFormation is what a test reads of the template.
+// cloudFormation has the fields of the template that are checked.
 type cloudFormation struct {
 	Parameters map[string]struct {
 		Default string `yaml:"Default"`
@@ -129,7 +129,7 @@ type cloudFormation struct {
 	} `yaml:"Resources"`
 }
 
-// attached returns the conditions under which policies are attached to the role of resources; empty: always.
+// attached returns the policies that are attached to the role of resources, with their conditions; "" means always.
 func (c cloudFormation) attached(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -149,13 +149,13 @@ func (c cloudFormation) attached(t *testing.T) map[string]string {
 	return all
 }
 
-// holdsByDefault reports whether a condition holds if nobody says otherwise.
+// holdsByDefault reports whether a condition is true with the parameters' defaults.
 func (c cloudFormation) holdsByDefault(condition string) bool {
 	compared := c.Conditions[condition]
 	return len(compared) == 2 && c.Parameters[compared[0]].Default == compared[1]
 }
 
-// fileOf returns the name of the document of a resource, as S3BucketChosenNames: s3bucket-chosen-names.
+// fileOf returns the name of a resource's document, such as s3bucket-chosen-names for S3BucketChosenNames.
 func fileOf(resource string, documents map[string]any) string {
 	for name := range documents {
 		if strings.EqualFold(strings.ReplaceAll(name, "-", ""), resource) {
@@ -165,7 +165,7 @@ func fileOf(resource string, documents map[string]any) string {
 	return strings.ToLower(resource)
 }
 
-// TestTerraformGrantsWhatTheDocsSay parses the module, and finds a kind that its default forgets.
+// TestTerraformGrantsWhatTheDocsSay parses the module, and checks that its default includes every kind.
 func TestTerraformGrantsWhatTheDocsSay(t *testing.T) {
 	parser := hclparse.NewParser()
 	blocks := map[string]*hclsyntax.Block{}
@@ -244,7 +244,7 @@ func grants(t *testing.T, locals *hclsyntax.Block, kinds, chosen cty.Value) []st
 	return names
 }
 
-// references returns the names of the variables that are used.
+// references returns the names of the variables that the module uses.
 func references(blocks map[string]*hclsyntax.Block) map[string]bool {
 	used := map[string]bool{}
 	for _, b := range blocks {

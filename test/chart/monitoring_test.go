@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestAlertsAndDashboardsShipAsTheyAre finds what templating would make of the braces in alerts, and a dashboard that
-// is left behind.
+// TestAlertsAndDashboardsShipAsTheyAre checks that templating does not change the braces in alerts, and that no
+// dashboard is missing.
 func TestAlertsAndDashboardsShipAsTheyAre(t *testing.T) {
 	files, err := renderWith(t, folder, values(t, "production"))
 	if err != nil {

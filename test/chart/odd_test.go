@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// paths returns the paths of all values of the chart, also of maps.
+// paths returns the paths of all values of the chart, including those of maps.
 func paths(of map[string]any, at ...string) (all [][]string) {
 	for _, key := range slices.Sorted(maps.Keys(of)) {
 		path := append(slices.Clone(at), key)
@@ -38,10 +38,11 @@ func set(in map[string]any, value any, path ...string) {
 	in[path[len(path)-1]] = value
 }
 
-// needed are values without which there is nothing to install.
+// needed are the required values.
 var needed = []string{"portal.publicURL", "portal.oidc.issuerURL", "portal.oidc.clientID", "portal.oidc", "portal"}
 
-// Helm reads whole numbers of a values file as floats.
+// TestWholeNumbersAreWhole checks that whole numbers render as such. Helm reads whole numbers of a values file as
+// floats.
 func TestWholeNumbersAreWhole(t *testing.T) {
 	given := values(t, "minimal")
 	text := "operator: {settings: {workers: 1000000}, resources: {limits: {memory: 1073741824}}}\nportal: {settings: {max-streams: 20000000}}"
@@ -63,7 +64,8 @@ func TestWholeNumbersAreWhole(t *testing.T) {
 	}
 }
 
-// A value that is empty on purpose goes to the command line: an empty variable counts for nothing.
+// TestAValueThatIsEmptyOnPurposeIsHonoured checks that a value set to "" becomes an argument, because an empty
+// environment variable is ignored.
 func TestAValueThatIsEmptyOnPurposeIsHonoured(t *testing.T) {
 	given := values(t, "minimal")
 	set(given, "", "portal", "oidc", "prefix")
@@ -104,7 +106,7 @@ func deployed(t *testing.T, text string) []string {
 	return nil
 }
 
-// Releases and namespaces can have names of digits alone, which YAML takes for numbers.
+// TestNamesOfDigitsAreNames checks releases and namespaces whose names consist of digits, which YAML reads as numbers.
 func TestNamesOfDigitsAreNames(t *testing.T) {
 	c := load(t, folder)
 	given := values(t, "production")
@@ -139,7 +141,7 @@ func TestNamesOfDigitsAreNames(t *testing.T) {
 	}
 }
 
-// A chart that depends on this one passes its condition and what is global.
+// TestItCanBeASubchart checks that a parent chart can pass its condition and global values.
 func TestItCanBeASubchart(t *testing.T) {
 	parent := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "platform", Version: "1.0.0"}}
 	parent.AddDependency(load(t, folder))
@@ -157,7 +159,7 @@ func TestItCanBeASubchart(t *testing.T) {
 	}
 }
 
-// A host in capitals is one that the API server takes.
+// TestTheHostIsInLowerCase checks that a host in capitals is rendered as one that the API server accepts.
 func TestTheHostIsInLowerCase(t *testing.T) {
 	given := values(t, "production")
 	set(given, "https://Portal.Example.com", "portal", "publicURL")
@@ -171,7 +173,7 @@ func TestTheHostIsInLowerCase(t *testing.T) {
 	}
 }
 
-// renderAs renders as the command of Helm does, for which what is not there is empty.
+// renderAs renders as the helm command does: without strict mode, so missing values are empty.
 func renderAs(t *testing.T, c *chart.Chart, values map[string]any, release common.ReleaseOptions) (map[string]string, error) {
 	t.Helper()
 	capabilities := common.DefaultCapabilities.Copy()

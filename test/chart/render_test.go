@@ -25,14 +25,14 @@ import (
 const (
 	folder       = "../../charts/portico"
 	configFolder = "../../charts/portico-config"
-	// installed is what kubectl and kustomize apply in place of Helm.
+	// installed is the file that kubectl and kustomize apply, instead of Helm.
 	installed = "../../config/default/portico.yaml"
 )
 
 var update = flag.Bool("update", false, "write what the charts render over what is checked in")
 
-// TestRenders compares what the charts render for sets of values with what is checked in: all of what the default
-// renders, and for the other sets of the same chart how they differ from that, with Helm's hooks.
+// TestRenders compares the charts' output for several sets of values with the files in the repository: the complete
+// output of the default, and for other sets of the same chart the difference from it, including Helm's hooks.
 func TestRenders(t *testing.T) {
 	whole := slices.DeleteFunc(render(t, "default"), isHook)
 	for values, golden := range map[string]string{
@@ -64,7 +64,7 @@ func TestRenders(t *testing.T) {
 
 const header = "# Rendered from charts/portico by make generate. Edit that.\n"
 
-// differences returns a unified diff of the objects of two renders that are not the same, in the order of the names.
+// differences returns a unified diff of the objects that differ between two renders, sorted by name.
 func differences(t *testing.T, from, to []string) string {
 	t.Helper()
 	was, is := byName(t, from), byName(t, to)
@@ -83,7 +83,7 @@ func differences(t *testing.T, from, to []string) string {
 	return all.String()
 }
 
-// lines returns the lines of a text, none for one that is empty.
+// lines returns the lines of a text; nil for an empty one.
 func lines(text string) []string {
 	if text == "" {
 		return nil
@@ -91,7 +91,7 @@ func lines(text string) []string {
 	return difflib.SplitLines(text)
 }
 
-// byName returns objects by kind, namespace and name.
+// byName returns objects by kind/namespace/name.
 func byName(t *testing.T, objects []string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -109,7 +109,7 @@ func byName(t *testing.T, objects []string) map[string]string {
 	return all
 }
 
-// chartOf returns the folder of the chart that a set of values is for.
+// chartOf returns the folder of the chart that a set of values belongs to.
 func chartOf(set string) string {
 	if set == "config" {
 		return configFolder
@@ -126,7 +126,7 @@ func load(t *testing.T, folder string) *chart.Chart {
 	return c.(*chart.Chart)
 }
 
-// values reads a set of testdata.
+// values reads a set of values from testdata.
 func values(t *testing.T, name string) map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Clean("testdata/" + name + ".values.yaml"))
@@ -140,10 +140,10 @@ func values(t *testing.T, name string) map[string]any {
 	return all
 }
 
-// isHook reports whether an object is one that Helm alone makes.
+// isHook reports whether an object is a hook, which only Helm creates.
 func isHook(object string) bool { return strings.Contains(object, "helm.sh/hook: ") }
 
-// render returns the objects of a set of values, in the order of the names of their templates.
+// render returns the objects rendered for a set of values, sorted by the names of their templates.
 func render(t *testing.T, name string) []string {
 	t.Helper()
 	files, err := renderWith(t, chartOf(name), values(t, name))
@@ -160,10 +160,10 @@ func render(t *testing.T, name string) []string {
 	return all
 }
 
-// ofHelm are lines that tell Helm something, and the heads of maps that they leave empty.
+// ofHelm matches lines that are only for Helm, and the keys of maps that are empty without them.
 var ofHelm = regexp.MustCompile(`(?m)^ *(app\.kubernetes\.io/managed-by: Helm|helm\.sh/chart: .*|annotations:\n *helm\.sh/resource-policy: keep\b|helm\.sh/resource-policy: keep)\n`)
 
-// documents returns the objects of a file as Helm reads them, each in the same form.
+// documents returns the objects of a file as Helm reads them, each in normalised form.
 func documents(t *testing.T, text string) []string {
 	t.Helper()
 	var all []string

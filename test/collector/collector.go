@@ -1,4 +1,4 @@
-// Package collector is a collector of OpenTelemetry in this process, for tests: it takes traces by OTLP over HTTP.
+// Package collector runs an OpenTelemetry collector in the test process. It receives traces by OTLP over HTTP.
 package collector
 
 import (
@@ -18,9 +18,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector keeps what it was sent.
+// Collector stores the exports that it receives.
 type Collector struct {
-	// URL is what OTEL_EXPORTER_OTLP_ENDPOINT takes.
+	// URL is the value for OTEL_EXPORTER_OTLP_ENDPOINT.
 	URL string
 
 	mu       sync.Mutex
@@ -29,7 +29,7 @@ type Collector struct {
 	raw      []byte
 }
 
-// New starts a collector, until the test ends.
+// New starts a collector that runs until the test ends.
 func New(t *testing.T) *Collector {
 	t.Helper()
 	c := &Collector{}
@@ -39,14 +39,14 @@ func New(t *testing.T) *Collector {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		w.Header().Set("Content-Type", "application/x-protobuf") // and an empty message
+		w.Header().Set("Content-Type", "application/x-protobuf") // with an empty body
 	}))
 	t.Cleanup(s.Close)
 	c.URL = s.URL
 	return c
 }
 
-// take decodes one export.
+// take decodes and stores one export.
 func (c *Collector) take(r *http.Request) error {
 	var body io.Reader = r.Body
 	if r.Header.Get("Content-Encoding") == "gzip" {
@@ -76,7 +76,7 @@ func (c *Collector) take(r *http.Request) error {
 	return nil
 }
 
-// Services returns the services that have sent anything.
+// Services returns the names of the services that have exported spans.
 func (c *Collector) Services() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,19 +84,19 @@ func (c *Collector) Services() []string {
 	return slices.Compact(c.services)
 }
 
-// Named returns the spans of this name.
+// Named returns the spans with this name.
 func (c *Collector) Named(name string) []*tracev1.Span {
 	return c.all(func(s *tracev1.Span) bool { return s.GetName() == name })
 }
 
-// InTrace returns the spans of a trace, given in hexadecimal, of this name; "" is any.
+// InTrace returns the spans with this name in a trace, whose ID is hexadecimal; an empty name matches all.
 func (c *Collector) InTrace(id, name string) []*tracev1.Span {
 	return c.all(func(s *tracev1.Span) bool {
 		return hex.EncodeToString(s.GetTraceId()) == id && (name == "" || s.GetName() == name)
 	})
 }
 
-// Children returns the spans directly below one.
+// Children returns the direct children of a span.
 func (c *Collector) Children(of *tracev1.Span) []*tracev1.Span {
 	return c.all(func(s *tracev1.Span) bool {
 		return string(s.GetParentSpanId()) == string(of.GetSpanId()) && string(s.GetTraceId()) == string(of.GetTraceId())
@@ -115,14 +115,14 @@ func (c *Collector) all(which func(*tracev1.Span) bool) []*tracev1.Span {
 	return found
 }
 
-// Holds reports whether anything that was sent, of whatever sort, has the text in it.
+// Holds reports whether any export contains the text.
 func (c *Collector) Holds(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Contains(string(c.raw), text)
 }
 
-// Attribute returns an attribute of a span as text; "" if there is none.
+// Attribute returns an attribute of a span as a string, or "" if there is none.
 func Attribute(s *tracev1.Span, key string) string { return attribute(s.GetAttributes(), key) }
 
 func attribute(all []*commonv1.KeyValue, key string) string {

@@ -14,29 +14,29 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Answer is what came back for a request.
+// Answer is the response to a request.
 type Answer struct {
-	Method, Path string // the path below the API's own
+	Method, Path string // the path below the API's prefix
 	Status       int
 	Header       http.Header
-	Body         []byte // empty for a stream, of which only the beginning is looked at
+	Body         []byte // empty for a stream, whose content is not checked
 }
 
 // problems is the content type of errors.
 const problems = "application/problem+json"
 
-// telling are the headers that mean something to programs: those that the document does not name must not be there.
+// telling are the headers that programs evaluate. A response must not have one that the document does not name.
 var telling = []string{"ETag", "Location", "Warning", "WWW-Authenticate", "Retry-After", "Accept-Patch"}
 
-// nowhere are the statuses of answers for which the document has no operation: nothing is there, the method is another
-// one, or the caller was sent away before it was looked at.
+// nowhere are the statuses that are valid without an operation in the document: for an unknown path or method, or a
+// request that is refused before it is routed.
 var nowhere = []int{
 	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
 	http.StatusServiceUnavailable,
 }
 
-// Check returns nil if the document announces the answer: its status for the operation, its content type, its headers,
-// and what is in its body.
+// Check returns an error unless the document describes the response: its status for the operation, its content type,
+// its headers and its body.
 func (d *Document) Check(a Answer) error {
 	var err error
 	p, known := d.find(a.Path)
@@ -53,7 +53,7 @@ func (d *Document) Check(a Answer) error {
 	return nil
 }
 
-// outside looks at an answer for which there is no operation.
+// outside checks a response to a request without an operation in the document.
 func (d *Document) outside(a Answer, known bool) error {
 	if !slices.Contains(nowhere, a.Status) {
 		return errors.New("it has no such operation")
@@ -112,7 +112,7 @@ func (d *Document) headers(have http.Header, response map[string]any, at string)
 	return nil
 }
 
-// typed returns a header's value as a JSON number where the schema wants one, else as text.
+// typed returns a header's value as a JSON number if the schema wants an integer, otherwise as a string.
 func typed(s *jsonschema.Schema, text string) any {
 	if s.Types != nil && slices.Contains(s.Types.ToStrings(), "integer") {
 		return json.Number(text)

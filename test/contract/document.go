@@ -1,5 +1,5 @@
-// Package contract compares the REST API with its own OpenAPI document, from outside: the document with the
-// specification, and answers with the document.
+// Package contract compares the REST API with its own OpenAPI document, from outside: the document with the OpenAPI
+// specification, and responses with the document.
 package contract
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// specification is the JSON schema of OpenAPI 3.1 documents, as the OpenAPI Initiative publishes it. What it leaves to
-// the dialect, the schemas in a document, is looked at by Validate.
+// specification is the JSON schema of OpenAPI 3.1 documents, as the OpenAPI Initiative publishes it. It leaves the
+// schemas within a document to the dialect; Validate checks those.
 //
 //go:embed openapi-3.1.json
 var specification []byte
 
-// at is where the document is among the compiler's resources.
+// at is the document's URL in the compiler.
 const at = "document:///openapi.json"
 
 // Document is an OpenAPI document. It is safe for concurrent use.
@@ -33,14 +33,14 @@ type Document struct {
 	compiled map[string]*jsonschema.Schema // by JSON pointer
 }
 
-// path is one of the document's, such as /namespaces/{namespace}/s3buckets.
+// path is a path of the document, such as /namespaces/{namespace}/s3buckets.
 type path struct {
 	template   string
 	parts      []string
-	operations map[string]any // by method, in lower-case letters
+	operations map[string]any // by method, in lower case
 }
 
-// Read reads a document; Validate tells whether it is a good one.
+// Read parses a document. Use Validate to check it.
 func Read(raw []byte) (*Document, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -65,7 +65,7 @@ func newCompiler() *jsonschema.Compiler {
 	return c
 }
 
-// Statuses returns the codes of all answers that the document names.
+// Statuses returns all status codes in the document, sorted.
 func (d *Document) Statuses() []string {
 	codes := map[string]bool{}
 	for _, p := range d.paths {
@@ -92,7 +92,8 @@ func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// find returns the path that a request is for, and false if there is none. Names go before parameters.
+// find returns the document's path for a request, and false if there is none. Literal segments take precedence over
+// parameters.
 func (d *Document) find(requested string) (path, bool) {
 	var best path
 	parts, found := strings.Split(requested, "/"), false
@@ -110,7 +111,7 @@ func (p path) matches(parts []string) bool {
 	})
 }
 
-// operation returns what the document says of a method, and false if it does not have the method.
+// operation returns the operation of a method, and false if the path does not have the method.
 func (p path) operation(method string) (map[string]any, bool) {
 	op, ok := p.operations[strings.ToLower(method)].(map[string]any)
 	return op, ok

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Transport compares every answer of the API, whose paths begin with prefix, with the document, and complains of those
-// that are another: the answers themselves pass as they are. What has no place in the document, such as the document
-// itself, is let be.
+// Transport returns a RoundTripper that compares every response of the API, whose paths begin with prefix, with the
+// document, and calls complain for each difference. It returns responses unchanged, and does not check the document
+// itself.
 func (d *Document) Transport(prefix string, next http.RoundTripper, complain func(error)) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := next.RoundTrip(r)

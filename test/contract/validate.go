@@ -11,8 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Validate returns the faults of the document: against the schema of OpenAPI 3.1, of each schema in it as JSON Schema
-// 2020-12, of examples and defaults against their schemas, and of operations' IDs and the parameters of paths.
+// Validate returns the document's faults. It checks the document against the schema of OpenAPI 3.1, each of its schemas
+// as JSON Schema 2020-12, examples and defaults against their schemas, and operation IDs and path parameters.
 func (d *Document) Validate() []error {
 	var faults []error
 	if err := d.conforms(); err != nil {
@@ -70,7 +70,7 @@ func (d *Document) schemas() []string {
 	return out
 }
 
-// judge compiles a schema, and compares its examples and defaults, and those of the schemas within, with it.
+// judge compiles a schema, and validates its examples and defaults, including those of nested schemas.
 func (d *Document) judge(pointer string) []error {
 	s, err := d.schema(pointer)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *Document) judge(pointer string) []error {
 	return faults
 }
 
-// subschemas returns the pointers, relative to the schema, of the schemas directly within it.
+// subschemas returns the pointers, relative to the schema, of its direct subschemas.
 func subschemas(schema map[string]any) []string {
 	var out []string
 	for _, key := range []string{"properties", "patternProperties", "$defs"} {
@@ -138,7 +138,7 @@ func (d *Document) lookup(pointer string) any {
 
 var placeholder = regexp.MustCompile(`\{([^}]*)\}`)
 
-// operations returns the faults of operations that no schema can find.
+// operations returns the faults of operations that a schema cannot express.
 func (d *Document) operations() []error {
 	var faults []error
 	by := map[string]string{}

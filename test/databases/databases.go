@@ -1,5 +1,5 @@
-// Package databases runs real PostgreSQL and MariaDB servers for tests, as Debian packages them: on loopback, with TLS
-// only, and with a master user that has the rights of RDS's, which is no superuser.
+// Package databases runs Debian's PostgreSQL and MariaDB servers for tests: on loopback, with TLS only, and with a
+// master user that has the same permissions as in RDS and is not a superuser.
 package databases
 
 import (
@@ -24,15 +24,15 @@ import (
 	"time"
 )
 
-// Host is the name that servers answer to: their certificates have it.
+// Host is the servers' host name, which their certificates contain.
 const Host = "localhost"
 
-// Server is a database server that runs.
+// Server is a running database server.
 type Server struct {
-	Engine string // as RDS calls it
+	Engine string // the engine's name in RDS
 	Port   int
 	CAFile string
-	// Log is the file that the server writes to, with every statement.
+	// Log is the path of the server's log, which has every statement.
 	Log string
 
 	dir    string
@@ -42,14 +42,14 @@ type Server struct {
 	waited error
 }
 
-// admin is what the superuser of a server does, whom RDS keeps for itself.
+// admin does the work of the server's superuser, which in RDS only AWS has.
 type admin interface {
 	master(ctx context.Context, name, password string) error
 	database(ctx context.Context, name, owner string) error
 	exec(ctx context.Context, database string, statements ...string) error
 }
 
-// Missing says which package a server needs that is not installed; nil: none.
+// Missing returns an error with the missing package of a server, or nil.
 func Missing() error {
 	var errs []error
 	if _, err := postgresFolder(); err != nil {
@@ -61,7 +61,7 @@ func Missing() error {
 	return errors.Join(errs...)
 }
 
-// Start starts a server of the engine in dir and waits until it answers.
+// Start starts a server of the engine in dir and waits until it is ready.
 func Start(ctx context.Context, engine, dir string) (*Server, error) {
 	s := &Server{Engine: engine, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"), ended: make(chan struct{})}
 	if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755), s.certificates()); err != nil {
@@ -83,7 +83,7 @@ func Start(ctx context.Context, engine, dir string) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server.
+// Stop stops the server.
 func (s *Server) Stop() {
 	if s.run == nil {
 		return
@@ -101,12 +101,12 @@ func (s *Server) Stop() {
 	s.run = nil
 }
 
-// Master makes a master user as RDS has it, or gives it another password.
+// Master creates a master user as in RDS, or changes its password.
 func (s *Server) Master(ctx context.Context, name, password string) error {
 	return s.admin.master(ctx, name, password)
 }
 
-// Database makes a database, which belongs to the master user.
+// Database creates a database that belongs to the master user.
 func (s *Server) Database(ctx context.Context, name, owner string) error {
 	return s.admin.database(ctx, name, owner)
 }
@@ -149,7 +149,7 @@ func (s *Server) begin(ctx context.Context, ready func(context.Context) error, p
 	}
 }
 
-// setUp runs a program that makes the server's files.
+// setUp runs a program that creates the server's files.
 func (s *Server) setUp(ctx context.Context, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	var said bytes.Buffer
@@ -164,7 +164,8 @@ func (s *Server) setUp(ctx context.Context, path string, args ...string) error {
 	return nil
 }
 
-// unprivileged returns how a process is run as nobody, where the test runs as root: PostgreSQL refuses root.
+// unprivileged returns the attributes to run a process as nobody if the test runs as root, because PostgreSQL refuses
+// to run as root.
 func unprivileged() (*syscall.SysProcAttr, error) {
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	uid, gid, err := serverUser()
@@ -184,13 +185,13 @@ func serverUser() (uid, gid uint32, err error) {
 	return uint32(u), uint32(g), errors.Join(errU, errG)
 }
 
-// folder makes a folder that the server may write in.
+// folder creates a folder that the server can write to.
 func (s *Server) folder(name string) (string, error) {
 	path := filepath.Join(s.dir, name)
 	return path, errors.Join(os.MkdirAll(path, 0o700), give(path))
 }
 
-// give makes a file the server's.
+// give changes a file's owner to the server's user.
 func give(path string) error {
 	uid, gid, err := serverUser()
 	if err != nil || os.Getuid() != 0 {
@@ -207,7 +208,7 @@ func freePort(ctx context.Context) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// certificates makes an authority, and the server's certificate by it.
+// certificates creates a certificate authority, and the server's certificate signed by it.
 func (s *Server) certificates() error {
 	now := time.Now()
 	authority := &x509.Certificate{

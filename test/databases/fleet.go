@@ -11,9 +11,9 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// Fleet is one server of each engine, at which simulated instances of RDS answer.
+// Fleet is one server of each engine, behind the simulated RDS instances.
 type Fleet struct {
-	// CAFile has the certificates of all servers' authorities.
+	// CAFile is the path of the certificates of all servers' authorities.
 	CAFile string
 
 	dir     string
@@ -29,7 +29,7 @@ func StartFleet(ctx context.Context) (*Fleet, error) {
 		return nil, err
 	}
 	f := &Fleet{CAFile: filepath.Join(dir, "bundle.pem"), dir: dir, servers: map[string]*Server{}, made: map[string]bool{}}
-	if err := errors.Join(os.Chmod(dir, 0o755), f.start(ctx)); err != nil { // the servers are another user's
+	if err := errors.Join(os.Chmod(dir, 0o755), f.start(ctx)); err != nil { // the servers run as another user
 		f.Stop()
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (f *Fleet) start(ctx context.Context) error {
 	return os.WriteFile(f.CAFile, bundle, 0o644)
 }
 
-// Stop ends all servers and removes what they have written.
+// Stop stops all servers and removes their files.
 func (f *Fleet) Stop() {
 	for _, s := range f.servers {
 		s.Stop()
@@ -72,7 +72,7 @@ func (f *Fleet) Address(engine string) (host string, port int) {
 	return "", 0
 }
 
-// Serve implements awsproxy.DatabaseServers. RDS makes the database with the instance.
+// Serve implements awsproxy.DatabaseServers. Like RDS, it creates the database together with the instance.
 func (f *Fleet) Serve(ctx context.Context, i awsproxy.DatabaseInstance) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

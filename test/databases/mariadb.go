@@ -11,7 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// mariadbd returns where MariaDB is. Debian keeps it where only root's PATH leads.
+// mariadbd returns the path of MariaDB's server, which Debian installs where only root's PATH finds it.
 func mariadbd() (string, error) {
 	for _, name := range []string{"mariadbd", "/usr/sbin/mariadbd"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -21,7 +21,7 @@ func mariadbd() (string, error) {
 	return "", errors.New("mariadbd is missing: install it, for example with apt-get install mariadb-server")
 }
 
-// startMariaDB lets the superuser in by a socket, and everybody else by TLS.
+// startMariaDB starts a MariaDB server that accepts the superuser through a socket, and everybody else with TLS.
 func (s *Server) startMariaDB(ctx context.Context) error {
 	program, err := mariadbd()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Server) startMariaDB(ctx context.Context) error {
 
 type mariaDBAdmin struct{ socket string }
 
-// masterRights are those of the master user in RDS, which has no SUPER: from its documentation.
+// masterRights are the privileges of RDS's master user, from its documentation. They do not include SUPER.
 const masterRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, RELOAD, PROCESS, REFERENCES, INDEX, ALTER, SHOW DATABASES, CREATE TEMPORARY TABLES, " +
 	"LOCK TABLES, EXECUTE, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, CREATE USER, EVENT, TRIGGER"
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Login is how an application signs in.
+// Login holds an application's credentials.
 type Login struct {
 	Engine, Host                 string
 	Port                         int
@@ -21,7 +21,7 @@ type Login struct {
 	CAFile                       string
 }
 
-// Open returns an application's connections, by TLS. None is made yet.
+// Open returns a pool of an application's connections with TLS. It does not connect yet.
 func Open(l Login) (*sql.DB, error) {
 	bundle, err := os.ReadFile(l.CAFile)
 	if err != nil {
@@ -48,7 +48,7 @@ func Open(l Login) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// Logged returns what the server has logged.
+// Logged returns the content of the server's log, or the error of reading it.
 func (s *Server) Logged() string {
 	text, err := os.ReadFile(s.Log)
 	if err != nil {

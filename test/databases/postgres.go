@@ -14,15 +14,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// FolderVariable names a folder with the programs of another PostgreSQL than Debian's.
+// FolderVariable names the environment variable for a folder with the programs of a PostgreSQL other than Debian's.
 const FolderVariable = "PORTICO_TEST_POSTGRES"
 
-// postgresFolder returns where the newest PostgreSQL is.
+// postgresFolder returns the folder with the programs of the newest PostgreSQL.
 func postgresFolder() (string, error) {
 	if folder := os.Getenv(FolderVariable); folder != "" {
 		return folder, nil
 	}
-	all, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // a client alone has such a folder, too
+	all, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the client package alone creates such a folder, too
 	if err != nil || len(all) == 0 {
 		return "", errors.New("PostgreSQL is missing: install it, for example with apt-get install postgresql")
 	}
@@ -39,11 +39,11 @@ func versionIn(path string) float64 {
 	return version
 }
 
-// superuser is RDS's own, whom nobody else gets.
+// superuser is RDS's own superuser, which no client gets.
 const superuser = "rdsadmin"
 
-// startPostgres lets the superuser in by a socket, and everybody else by TLS and with a password; members of rds_iam
-// only with a token of AWS, which nobody has here.
+// startPostgres starts a PostgreSQL server that accepts the superuser through a socket, and everybody else with TLS and
+// a password. Members of rds_iam need an AWS token, which nobody has here.
 func (s *Server) startPostgres(ctx context.Context) error {
 	programs, err := postgresFolder()
 	if err != nil {
@@ -78,8 +78,9 @@ func (s *Server) startPostgres(ctx context.Context) error {
 
 type postgresAdmin struct{ socket string }
 
-// master has no more than RDS's: CREATEROLE and CREATEDB, and what rds_superuser has. Before PostgreSQL 16, CREATEROLE
-// gives rights in every role that is no superuser; since then only in those that it made.
+// master gives the user only what RDS gives it: CREATEROLE, CREATEDB and the privileges of rds_superuser. Before
+// PostgreSQL 16, CREATEROLE gives privileges in every role that is not a superuser; since then only in roles that the
+// user created.
 func (a *postgresAdmin) master(ctx context.Context, name, password string) error {
 	quoted, text := pgx.Identifier{name}.Sanitize(), "'"+strings.ReplaceAll(password, "'", "''")+"'"
 	var there bool
@@ -118,7 +119,7 @@ func (a *postgresAdmin) with(ctx context.Context, database string, do func(*pgx.
 	return errors.Join(do(c), c.Close(ctx))
 }
 
-// Version returns what a PostgreSQL server says of its version, such as 150018.
+// Version returns a PostgreSQL server's server_version_num, such as 150018.
 func (s *Server) Version(ctx context.Context) (version int, err error) {
 	a, ok := s.admin.(*postgresAdmin)
 	if !ok {

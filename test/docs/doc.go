@@ -1,4 +1,4 @@
-// Package docs types what the pages print, as somebody does who follows them: every command of a page, in its order, or
-// a reason why not. What a page prints and a test does not type fails that test, and so does an exception that nothing
-// needs.
+// Package docs runs the commands of documentation pages as a reader would: every command of a page, in order, unless
+// there is a reason not to. A test fails if it leaves out a command of its page, or has an exception that is not
+// needed.
 package docs

@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// Otherwise is something that is not typed as the page prints it.
+// Otherwise is an exception: a command, or a part of commands, that is replaced or left out.
 type Otherwise struct {
 	Command string // a whole command, or
-	Part    string // a part of commands, and of files
-	Type    string // in its place; empty if such commands are not typed
+	Part    string // a part of commands and files
+	Type    string // the replacement; empty to leave such commands out
 	Why     string
 
 	used bool
 }
 
-// Page is a page in the hands of a reader.
+// Page is a page whose commands a test runs.
 type Page struct {
 	t         *testing.T
 	name      string
@@ -27,11 +27,11 @@ type Page struct {
 	otherwise []*Otherwise
 
 	ran, changed int
-	not          map[string]int // commands that were not typed, by why
+	not          map[string]int // number of commands left out, by reason
 }
 
-// Open reads the page at a path of the repository. Programs, with | between, are those whose commands are typed where
-// they stand in sentences. The test fails if it ends without having typed all, or without a need for some exception.
+// Open reads the page at a path in the repository. Commands within sentences are run, too, if they begin with one of
+// programs, which are separated by |. The test fails at its end if a block was not run or an exception was not needed.
 func Open(t *testing.T, root, name, programs string, otherwise ...Otherwise) *Page {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -69,7 +69,7 @@ func (p *Page) Blocks(heading string) (all []*Block) {
 	return all
 }
 
-// Files writes the files of the page into the shell's folder.
+// Files writes the page's files into the shell's folder.
 func (p *Page) Files(s *Shell) {
 	p.t.Helper()
 	for _, f := range p.read.files {
@@ -83,8 +83,8 @@ func (p *Page) Files(s *Shell) {
 	}
 }
 
-// Type types blocks, and returns what they printed. The test fails with one that fails, unless the page shows an error
-// of portico, and so does one that prints something else than the page shows.
+// Type runs blocks and returns their output. The test fails if a block fails, unless the page shows an error of
+// portico, and if the output differs from what the page shows.
 func (p *Page) Type(s *Shell, blocks ...*Block) (printed string) {
 	p.t.Helper()
 	for _, b := range blocks {
@@ -109,13 +109,13 @@ func (p *Page) block(s *Shell, b *Block) string {
 	return out
 }
 
-// script returns what is typed of a block.
+// script returns the commands to run of a block.
 func (p *Page) script(b *Block) string {
 	var lines []string
 	for _, command := range b.Commands {
 		text, why := p.typed(command)
 		switch {
-		case b.typed: // once more
+		case b.typed: // run before
 		case why != "":
 			p.not[why]++
 		case text != command:
@@ -132,7 +132,7 @@ func (p *Page) script(b *Block) string {
 	return strings.Join(lines, "\n")
 }
 
-// typed returns what is typed in place of a text, or why nothing is.
+// typed returns the command or file with its replacements, or the reason why it is left out.
 func (p *Page) typed(text string) (typed, why string) {
 	for _, o := range p.otherwise {
 		if o.Command != strings.TrimSpace(text) && (o.Part == "" || !strings.Contains(text, o.Part)) {
@@ -151,11 +151,11 @@ func (p *Page) typed(text string) (typed, why string) {
 	return text, ""
 }
 
-// finished fails for what was not typed and for exceptions without need, and counts.
+// finished fails the test for blocks that were not run and exceptions that were not needed, and logs the counts.
 func (p *Page) finished() {
 	p.t.Helper()
 	if p.t.Failed() {
-		return // it did not come that far
+		return // the test ended early
 	}
 	for _, b := range p.read.blocks {
 		if !b.typed {

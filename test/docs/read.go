@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Block is what a reader types at once: a block of sh, a line after a prompt, or a command within a sentence.
+// Block is a unit of commands: a block of sh, a line after a prompt, or a command within a sentence.
 type Block struct {
 	Line     int
-	Headings []string // it is below, the last the nearest
+	Headings []string // the headings above it, outermost first
 	Commands []string
-	Shows    []string // what the page says that it prints; nil if it does not say
+	Shows    []string // the output on the page; nil if it shows none
 
 	typed bool
 }
@@ -24,15 +24,15 @@ var (
 	named = regexp.MustCompile(`^# ([a-z./-]+\.yaml)\n`)
 )
 
-// reading is how far a page is read.
+// reading is the state while a page is read.
 type reading struct {
-	inline   *regexp.Regexp // finds commands in sentences; nil if there are none to be typed
+	inline   *regexp.Regexp // matches commands within sentences; nil to ignore them
 	headings []string
 	blocks   []*Block
 	files    []file
 }
 
-// read reads a page.
+// read parses a page.
 func read(text, programs string) *reading {
 	r := &reading{}
 	if programs != "" {
@@ -89,7 +89,7 @@ func (r *reading) prompts(text string, begin int) {
 	}
 }
 
-// sentences finds the commands between two blocks. One may begin at the end of a line.
+// sentences finds the commands in the text between two blocks. A command can continue on the next line.
 func (r *reading) sentences(lines []string, begin int) {
 	var paragraph strings.Builder
 	at := begin
@@ -141,7 +141,7 @@ func commands(script string) (all []string) {
 		all = append(all, strings.TrimSuffix(command, "\n"))
 		command, end = "", ""
 	}
-	if command != "" { // it goes on after the end: the shell says so
+	if command != "" { // incomplete: the shell reports that
 		all = append(all, command)
 	}
 	return all

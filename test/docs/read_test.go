@@ -60,7 +60,7 @@ func TestAPageIsTypedAndCounted(t *testing.T) {
 	}
 }
 
-// What must fail runs in a process of its own, as a test that fails.
+// TestWhatIsNotTypedFails runs the tests that must fail in a separate process.
 func TestWhatIsNotTypedFails(t *testing.T) {
 	cases := map[string]func(t *testing.T){
 		"nobody typed": func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestAStolenOperatorGivesNoRights tries what an attacker with the operator's token may do to AccessBindings: they
-// belong to WebApps, or to people.
+// TestAStolenOperatorGivesNoRights tries what a thief of the operator's token could do to AccessBindings, which belong
+// to WebApps or to people.
 func TestAStolenOperatorGivesNoRights(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -44,8 +44,8 @@ func TestAStolenOperatorGivesNoRights(t *testing.T) {
 	})
 }
 
-// TestAStolenOperatorMakesNoDatabaseUsers tries the same with DatabaseUsers, of which a WebApp has one for each
-// database.
+// TestAStolenOperatorMakesNoDatabaseUsers tries the same with DatabaseUsers; a WebApp has one for each of its
+// databases.
 func TestAStolenOperatorMakesNoDatabaseUsers(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

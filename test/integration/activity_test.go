@@ -42,8 +42,8 @@ func doneTo(t *testing.T, name string) (all []string) {
 	return all
 }
 
-// TestWhatIsDoneIsToldToTheTeam checks that the team sees it in Events, on the pages and by REST, while the object
-// exists and after that; nobody else does.
+// TestWhatIsDoneIsToldToTheTeam checks that a team, and nobody else, sees actions on its objects in Events, on the
+// pages and through the REST API, while the object exists and after its deletion.
 func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 	issuer := oidctest.New(t)
 	p, other := startPortal(t, "", sessionKeys(t)), startPortal(t, issuer.URL, sessionKeys(t))
@@ -117,8 +117,8 @@ func eventAs(controller, kind, group string) *eventsv1.Event {
 	}
 }
 
-// TestNobodyButThePortalTellsActivity checks that neither the permission to write Events nor the other API for them
-// allows it, and that a stolen token of the portal writes no other Events.
+// TestNobodyButThePortalTellsActivity checks that nobody can forge these Events, neither with permission to write
+// Events nor through the other Events API, and that a stolen token of the portal can write no other Events.
 func TestNobodyButThePortalTellsActivity(t *testing.T) {
 	const group = "portico.dev/v1alpha1"
 	ctx, c := t.Context(), admin(t)

@@ -32,8 +32,8 @@ func refusedField(t *testing.T, obj engine.Object, status *v1alpha1.AWSStatus, p
 	}
 }
 
-// A window that overlaps one of AWS's, which RDS refuses, does not keep a publicly opened database from being closed
-// and protected.
+// A backup window that RDS refuses, because it overlaps the maintenance window, does not prevent Portico from closing
+// and protecting a database that was made public.
 func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	c := withOperator(t)
 	d := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) {
@@ -60,7 +60,7 @@ func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	ready(t, c, d)
 }
 
-// A tag too many does not keep a machine's metadata service from being closed, which is reported as a repair.
+// One tag too many does not prevent Portico from closing a machine's metadata service, which is reported as a repair.
 func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "worker", func(s *v1alpha1.EC2InstanceSpec) {

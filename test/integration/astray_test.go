@@ -221,8 +221,8 @@ func (j journey) row(stage string, i int, do func(*testing.T)) {
 	j.t.Run(fmt.Sprintf("%s/%s/%s/%d", stage, j.astray[i].kind, j.astray[i].path, i), do)
 }
 
-// A deletion never waits for what was never created, or for what it does not need: whatever is missing or mistyped,
-// and at any stage.
+// A deletion never waits for what was never created, or for what it does not need, regardless of what is missing or
+// mistyped, and at any stage.
 func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})

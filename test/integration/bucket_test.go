@@ -107,7 +107,7 @@ func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
 	m := requestReconcile(t, c, b, "1")
 	ready(t, c, b)
 	const features = 5
-	if got := operations(b.Spec.BucketName, m); len(got) != 2+features { // and the policy, which is kept
+	if got := operations(b.Spec.BucketName, m); len(got) != 2+features { // and the bucket policy, which Portico manages
 		t.Errorf("resync took %d calls for %d features: %v", len(got), features, got)
 	}
 	if n := writes(b.Spec.BucketName, m); n != 0 {
@@ -223,7 +223,7 @@ func TestForeignTagsStay(t *testing.T) {
 	}
 }
 
-// retag changes a bucket's tags behind the operator's back.
+// retag changes a bucket's tags outside Portico.
 func retag(t *testing.T, api *s3.Client, bucket string, change func(map[string]string)) {
 	t.Helper()
 	tags := tagsOf(t, api, bucket)

@@ -81,7 +81,8 @@ func bareClient(t *testing.T, s *stack.Stack) client.Client {
 	return c
 }
 
-// An administrator limits the operator to reading Secrets in the namespaces of teams.
+// assertOptionalBindingStaysAway deletes the binding portico-operator-secrets, as an administrator does to limit the
+// operator to Secrets in the namespaces of teams, and checks that fix does not restore it.
 func assertOptionalBindingStaysAway(t *testing.T, bare *stack.Stack, portico *terminal, at []string) {
 	t.Helper()
 	c := bareClient(t, bare)
@@ -92,7 +93,8 @@ func assertOptionalBindingStaysAway(t *testing.T, bare *stack.Stack, portico *te
 	says(t, said, "Everything that Portico installs is up to date")
 }
 
-// A field and a version of a newer Portico: fix must not remove what is in use.
+// assertNothingIsLost adds a field and a version of a newer Portico, and checks that fix does not remove what is in
+// use.
 func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at []string) {
 	t.Helper()
 	c := bareClient(t, bare)

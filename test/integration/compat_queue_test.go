@@ -94,7 +94,7 @@ func (s *trial) listsQueue(q *v1alpha1.SQSQueue) string {
 	return ""
 }
 
-// deadLetters creates the queue that others name.
+// deadLetters creates the dead-letter queue that other queues refer to.
 func (s *trial) deadLetters() {
 	s.Helper()
 	dead := queueAt(s, "dead")

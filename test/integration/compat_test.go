@@ -25,7 +25,7 @@ import (
 type setting struct {
 	name        string
 	set, change string // JSON of the spec
-	// has returns the server's value of it; spoil changes that behind the operator's back.
+	// has returns the server's value of it; spoil changes that outside Portico.
 	has   func(*trial, external.Object) string
 	spoil func(*trial, external.Object) error
 }
@@ -100,7 +100,7 @@ func (s *trial) try(row setting, o external.Object) string {
 	return outcome
 }
 
-// keeps changes a setting that the server supports, in the spec and behind the operator's back.
+// keeps changes a setting that the server supports, in the spec and outside Portico.
 func (s *trial) keeps(row setting, o external.Object) string {
 	s.Helper()
 	before := row.has(s, o)

@@ -56,7 +56,8 @@ func (c *cut) around(counts bool, do func() error) error {
 	return err
 }
 
-// aws, the proxy's hook, counts writes, cuts at the chosen one, and refuses every call once the operator is dead.
+// aws implements the proxy's hook: it counts writes, cuts at the chosen one, and refuses every call once the operator
+// is dead.
 func (c *cut) aws(_ context.Context, call awsproxy.Call, phase awsproxy.Phase) error {
 	select {
 	case <-c.dead:

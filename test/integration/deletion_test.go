@@ -184,7 +184,7 @@ func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T
 	}
 }
 
-// Deleting an object that never got its bucket leaves the bucket with that name alone.
+// Deleting an object that never got its bucket does not affect the bucket with that name.
 func TestDeletingALoserLeavesTheForeignBucket(t *testing.T) {
 	c := withOperator(t)
 	api := outside(t, "test")

@@ -244,7 +244,7 @@ func TestWhatATeamListsOfAWS(t *testing.T) {
 	}
 }
 
-// What an AWSProvider lists for all, a Team narrows.
+// A Team narrows the lists of an AWSProvider.
 func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)

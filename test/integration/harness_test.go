@@ -380,7 +380,7 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// outside returns an S3 client that acts behind the operator's back, with an account's own keys.
+// outside returns an S3 client that bypasses the operator, with an account's own keys.
 func outside(t *testing.T, accessKey string) *s3.Client {
 	t.Helper()
 	return s3.NewFromConfig(outsideConfig(t, accessKey), func(o *s3.Options) { o.UsePathStyle = true })

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// A web app and its hostname are asked for at once, in any order, and the app answers there.
+// A web app and its hostname can be requested at the same time, in any order, and the app answers at the hostname.
 func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -38,7 +38,7 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 		return err == nil && g.Status.Rules >= 3 && g.Status.TargetGroups >= 1, "not counted" // the redirect, the keeper and this
 	})
 
-	// A rollout that fails takes no traffic from the version that serves.
+	// A rollout that fails takes no traffic away from the version that serves.
 	good := app.Spec.Image
 	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-crash:1.0.0" })
 	reason(t, c, app, "CrashLoopBackOff")
@@ -54,8 +54,8 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 	}
 }
 
-// F12: a request whose account cannot be reached stays, and says why; so does one that is in use by nobody but not let
-// go.
+// F12: a request is not deleted while its account cannot be reached, and its status says why. It is deleted once the
+// account can be reached.
 func TestADeletionThatCannotGoOnSaysWhy(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

@@ -33,7 +33,8 @@ func deleted(s *types.ResourceRecordSet) types.Change {
 	return types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: s}
 }
 
-// F8: what was edited or deleted behind our back is put right while the TXT record says that it is ours, and told.
+// F8: records edited or deleted outside Portico are restored, and the repair is reported, while the TXT record says
+// that Portico owns them.
 func TestOurRecordsAreRepaired(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -56,7 +57,8 @@ func TestOurRecordsAreRepaired(t *testing.T) {
 	awaitEvent(t, c, r, "Repaired", "it was changed outside Portico")
 }
 
-// What does not say that it is ours is left alone, however much it looks like it: also when the request goes.
+// Records without Portico's TXT record are not changed, even if they look like Portico's, and not deleted with the
+// request.
 func TestRecordsThatAreNotOursAreLeftAlone(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -81,8 +83,8 @@ func TestRecordsThatAreNotOursAreLeftAlone(t *testing.T) {
 	}
 }
 
-// A name and the wildcard of it are proved by one record, and so is a name that is asked for again: it stays when one
-// goes, and comes back when somebody deletes it.
+// A hostname and its wildcard share one validation record, as does a later request for the same hostname. The record
+// remains when one of them is deleted, and is restored when somebody deletes it.
 func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -115,7 +117,7 @@ func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
 	}
 }
 
-// A private name is validated in the public zone and answered in the private one.
+// An internal hostname is validated in the public zone and served from the private zone.
 func TestAnInternalHostname(t *testing.T) {
 	c := withOperator(t)
 	public := domainOf(t, c)
@@ -143,8 +145,8 @@ func TestAnInternalHostname(t *testing.T) {
 	}
 }
 
-// A grant that is narrowed takes nothing away: the name is kept up as before, and says that it would not be given any
-// more.
+// Narrowing a grant removes nothing: the hostname is still maintained, and its status says that it is no longer
+// granted.
 func TestAGrantThatIsWithdrawnTakesNothingAway(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

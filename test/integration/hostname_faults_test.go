@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// hasty makes AWS do at once, until the test ends, what takes it a while otherwise.
+// hasty removes the simulated delays of Route 53 and ACM until the test ends.
 func hasty(t *testing.T) {
 	t.Helper()
 	const usual, record = 300 * time.Millisecond, 200 * time.Millisecond
@@ -37,7 +37,7 @@ func isReady(t *testing.T, c client.Client, r ghr) bool {
 	return c.Get(t.Context(), client.ObjectKeyFromObject(r), r) == nil && r.Status.Ready
 }
 
-// assertServed checks the end of a birth without faults: everything once.
+// assertServed checks that each resource of a served hostname exists exactly once.
 func (d domain) assertServed(when string, r ghr) {
 	d.t.Helper()
 	host := r.Spec.Hostname
@@ -55,7 +55,7 @@ func (d domain) assertServed(when string, r ghr) {
 	}
 }
 
-// assertNothingLeft checks the end of a life.
+// assertNothingLeft checks that a deletion left no records, certificates, claims or ListenerSet behind.
 func (d domain) assertNothingLeft(when string, claim string) {
 	d.t.Helper()
 	err := d.c.Get(d.t.Context(), client.ObjectKey{Namespace: gateways, Name: claim}, &gatewayv1.ListenerSet{})
@@ -64,8 +64,8 @@ func (d domain) assertNothingLeft(when string, claim string) {
 	}
 }
 
-// F1: the operator dies after every write of a hostname's birth, to AWS or to Kubernetes, and a new one takes over: it
-// ends with one of everything.
+// F1: the operator dies after every write, to AWS or to Kubernetes, while it creates a hostname, and a new one takes
+// over: each resource exists exactly once at the end.
 func TestAHostnameSurvivesDeathAtEveryWriteOfItsBirth(t *testing.T) {
 	hostnameDies(t, "birth", func(d keptDomain, name string, k *cut) {
 		r := d.request(name + "." + d.name)
@@ -78,7 +78,7 @@ func TestAHostnameSurvivesDeathAtEveryWriteOfItsBirth(t *testing.T) {
 	})
 }
 
-// The same of its death, which ends with nothing.
+// F1 for the deletion of a hostname, which must leave nothing behind.
 func TestAHostnameSurvivesDeathAtEveryWriteOfItsDeath(t *testing.T) {
 	hostnameDies(t, "death", func(d keptDomain, name string, k *cut) {
 		r := d.request(name + "." + d.name)
@@ -95,12 +95,12 @@ func TestAHostnameSurvivesDeathAtEveryWriteOfItsDeath(t *testing.T) {
 	})
 }
 
-// hostnameDies counts the writes of a stage, then cuts after each.
+// hostnameDies counts the writes of a stage, then runs the stage once per write, with an operator that dies after it.
 func hostnameDies(t *testing.T, stage string, dies func(d keptDomain, name string, k *cut)) {
 	t.Helper()
 	hasty(t)
 	c := admin(t)
-	d := keeperOf(t, c, domainOf(t, c)) // so that the load balancer is not made and unmade each time
+	d := keeperOf(t, c, domainOf(t, c)) // so that the load balancer is not created and deleted each time
 	count := newCut(0, awsproxy.After)
 	dies(d, stage+"-count", count)
 	writes := count.seen.Load()
@@ -113,7 +113,8 @@ func hostnameDies(t *testing.T, stage string, dies func(d keptDomain, name strin
 	}
 }
 
-// keptDomain is a domain beside whose hostnames another one is served all the time.
+// keptDomain is a domain in a pool whose load balancer exists throughout the test, because it serves another hostname
+// too.
 type keptDomain struct{ domain }
 
 // keeperOf serves one hostname of another domain, so that the pool has a load balancer.
@@ -126,7 +127,8 @@ func keeperOf(t *testing.T, c client.Client, d domain) keptDomain {
 	return keptDomain{d}
 }
 
-// F2: AWS commits and the reply is lost: no second certificate, no record that is not ours to AWS's mind.
+// F2: AWS commits and the reply is lost: no certificate is requested twice, and Portico still recognises its own
+// records.
 func TestLostRepliesAboutAHostname(t *testing.T) {
 	hasty(t)
 	c := withOperator(t)
@@ -147,7 +149,7 @@ func TestLostRepliesAboutAHostname(t *testing.T) {
 	}
 }
 
-// F3: the cache shows an earlier request of this name, as if it were being deleted.
+// F3: the cache shows an earlier request with this name, as being deleted and as existing.
 func TestAnOldPictureOfAHostnameTakesNothingAway(t *testing.T) {
 	hasty(t)
 	c := admin(t)
@@ -169,7 +171,7 @@ func TestAnOldPictureOfAHostnameTakesNothingAway(t *testing.T) {
 	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes, func(call awsproxy.Call) bool { return call.Operation != "DeleteCertificate" }); len(n) != 0 {
 		t.Errorf("%v for a request that is gone", n)
 	}
-	old.serve(before) // as it was when it was alive
+	old.serve(before) // its state before its deletion
 	old.awaitUse(t, func() { wakeNow(t, c, second) })
 	old.serve(nil)
 	wakeNow(t, c, second)
@@ -177,7 +179,7 @@ func TestAnOldPictureOfAHostnameTakesNothingAway(t *testing.T) {
 	d.assertServed("the second", second)
 }
 
-// F4: asked for, and deleted again while nobody looked.
+// F4: a request that was created and deleted while no operator ran.
 func TestAHostnameThatNobodySawIsCleanedUp(t *testing.T) {
 	hasty(t)
 	c := admin(t)
@@ -216,8 +218,8 @@ func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
 	for _, r := range all {
 		ready(t, c, r)
 	}
-	// Until then one may go by what it read before the other wrote, for a second and as long as its change takes; AWS
-	// refuses that.
+	// Until then an operator can use a read from before the other's write, for a second plus the time of its change;
+	// AWS refuses that change.
 	last, since := world.Proxy.Mark(), time.Now()
 	await(t, "no change of AWS for two seconds", func() (bool, string) {
 		if n := len(world.Proxy.CallsSince(last, awsproxy.By(awsproxy.Operator), awsproxy.Writes)); n > 0 {
@@ -251,7 +253,7 @@ func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
 	}
 }
 
-// F6: a page of records lacks one: nothing is made that is there, and nothing is taken for somebody else's.
+// F6: a page of records lacks one: nothing that exists is created again, and no record is treated as foreign.
 func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 	hasty(t)
 	c := withOperator(t)
@@ -261,7 +263,7 @@ func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 	atRest(t, c, r)
 	before := d.sets()
 	heal := world.Proxy.Inject(awsproxy.Fault{Operation: "ListResourceRecordSets", Kind: awsproxy.PartialPage})
-	time.Sleep(1100 * time.Millisecond) // what was read is not the present any more
+	time.Sleep(1100 * time.Millisecond) // reads from before the fault have expired
 	m := world.Proxy.Mark()
 	wakeNow(t, c, r)
 	await(t, "a read", func() (bool, string) {
@@ -278,7 +280,7 @@ func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 	}
 }
 
-// F9, and errors are never absence: with every call refused nothing is made and nothing is taken away.
+// F9: an error does not mean absence: while every call is refused, nothing is created or deleted.
 func TestARefusedAccountTakesNoHostnameAway(t *testing.T) {
 	hasty(t)
 	c := withOperator(t)

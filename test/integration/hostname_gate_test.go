@@ -23,7 +23,7 @@ import (
 )
 
 // In a cluster without Gateway API everything else works, one line of the log says what is missing, and hostnames are
-// served when it comes.
+// served as soon as it is installed.
 func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	bare, err := stack.Start(context.Background(), stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
 	if err != nil {
@@ -32,7 +32,7 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	bare.Proxy.SetRoute53Rate(0)
 	usual := world
 	world = bare
-	t.Cleanup(func() { // after all that the test has left to do
+	t.Cleanup(func() { // after all other cleanups of the test
 		world = usual
 		_ = bare.Close()
 	})
@@ -70,10 +70,10 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	}
 	nudging(t, c, app, "the route of the web app", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app)
-		route := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.StepRoute) // nobody runs its Pods here
+		route := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.StepRoute) // no Pods run here
 		return err == nil && route != nil && route.Message == "shop."+d.name+" leads to the Service" && !strings.Contains(reasonNow(app), "HostnamesOff"), fmt.Sprint(route, reasonNow(app))
 	})
-	gone(t, c, app) // it uses the hostname
+	gone(t, c, app) // otherwise the hostname is in use
 	await(t, "the hostname to be of no use", func() (bool, string) {
 		err := client.IgnoreNotFound(c.Delete(t.Context(), r))
 		return err == nil, fmt.Sprint(err)
@@ -84,7 +84,7 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	}
 }
 
-// operatorsOwn returns the operator's access to the cluster of the tests.
+// operatorsOwn returns the operator's configuration for access to the test cluster.
 func operatorsOwn(t *testing.T) *rest.Config {
 	t.Helper()
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
@@ -101,7 +101,7 @@ func reasonNow(app *v1alpha1.WebApp) string {
 	return ""
 }
 
-// lines are those of a log. Safe for concurrent use.
+// lines holds the lines of a log. Safe for concurrent use.
 type lines struct {
 	mu  sync.Mutex
 	all []string

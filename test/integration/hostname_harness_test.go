@@ -28,10 +28,10 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// gateways is where the pool is.
+// gateways is the namespace of the pool.
 const gateways = "portico-gateways"
 
-// domain is a hosted zone of a test's own, and the namespace that may have names in it.
+// domain is a hosted zone of one test, and the namespace that can request names in it.
 type domain struct {
 	t    *testing.T
 	c    client.Client
@@ -41,7 +41,7 @@ type domain struct {
 	dns  *route53.Client
 }
 
-// domainOf makes a team with a public zone of its own and a grant for everything in it.
+// domainOf creates a team with its own public zone and a grant for all names in it.
 func domainOf(t *testing.T, c client.Client) domain {
 	t.Helper()
 	ns := team(t, c)
@@ -59,10 +59,10 @@ func domainOf(t *testing.T, c client.Client) domain {
 	return d
 }
 
-// tell logs what a test that failed needs to be understood.
+// tell logs the hostname, pool and Gateway API objects, to help understand a failure.
 func (d domain) tell() {
 	for _, list := range []client.ObjectList{&v1alpha1.GatewayHostnameRequestList{}, &v1alpha1.PoolGatewayList{}, &gatewayv1.GatewayList{}, &gatewayv1.ListenerSetList{}, &albconfig.LoadBalancerConfigurationList{}} {
-		if err := d.c.List(context.Background(), list); err != nil { // the test's own context is over
+		if err := d.c.List(context.Background(), list); err != nil { // the test's own context is cancelled
 			d.t.Log(err)
 		}
 		_ = meta.EachListItem(list, func(o runtime.Object) error {
@@ -84,7 +84,7 @@ func (d domain) zoneOf(z stack.Zone) string {
 	return id
 }
 
-// request asks for a name in the zone; its object is called like the first label.
+// request requests a hostname in the zone; the object is named after its first label.
 func (d domain) request(host string, change ...func(*v1alpha1.GatewayHostnameRequest)) *v1alpha1.GatewayHostnameRequest {
 	d.t.Helper()
 	name, _, _ := strings.Cut(strings.Replace(host, "*", "any", 1), ".")
@@ -101,8 +101,7 @@ func (d domain) request(host string, change ...func(*v1alpha1.GatewayHostnameReq
 	return r
 }
 
-// records returns the zone's record sets as "TYPE name", sorted, without those that every zone has and those that prove
-// domains.
+// records returns the zone's record sets as "TYPE name", sorted, without the zone's own and the validation records.
 func (d domain) records() []string {
 	d.t.Helper()
 	var all []string
@@ -131,7 +130,7 @@ func (d domain) sets() []types.ResourceRecordSet {
 	return all
 }
 
-// change edits the zone behind the operator's back.
+// change edits the zone, bypassing the operator.
 func (d domain) change(changes ...types.Change) {
 	d.t.Helper()
 	_, err := d.dns.ChangeResourceRecordSets(d.t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &d.zone, ChangeBatch: &types.ChangeBatch{Changes: changes}})
@@ -210,7 +209,7 @@ func claimsOf(t *testing.T, c client.Client, ns string) []string {
 	return all
 }
 
-// nudging waits as await does, and asks for a pass every second: what was read a moment ago counts for that long.
+// nudging waits as await does, and triggers a reconcile every second: the operator uses what it read for about as long.
 func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok func() (bool, string)) {
 	t.Helper()
 	var last time.Time
@@ -221,7 +220,7 @@ func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok f
 		}
 		last = time.Now()
 		wake := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationReconcileRequestedAt+`":"`+strconv.FormatInt(counter.Add(1), 10)+`"}}}`))
-		if err := c.Patch(t.Context(), obj, wake); client.IgnoreNotFound(err) != nil { // it may have gone since it was looked at
+		if err := c.Patch(t.Context(), obj, wake); client.IgnoreNotFound(err) != nil { // it may be deleted already
 			t.Fatal(err)
 		}
 		return false, why

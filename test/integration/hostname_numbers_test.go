@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// callsOf counts the operator's calls since a mark, by operation, without those of STS, which are the provider's, and
-// those that were made in vain because AWS had just ended the session.
+// callsOf counts the operator's calls since a mark, by operation, without calls to STS, which belong to the provider,
+// and without calls that failed because AWS had just ended the session.
 func callsOf(m awsproxy.Mark) map[string]int {
 	all := map[string]int{}
 	for _, call := range world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator)) {
@@ -34,13 +34,13 @@ func told(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// What one hostname costs from the request to Ready, at rest, and to go; with the memory of reads that is usual. What
-// is asked for while somebody waits (has it been issued, has it arrived) is not counted against it.
+// The AWS calls of one hostname from the request to Ready, at rest, and for its deletion, with the usual cache of
+// reads. Polling (for the certificate, for the change of the zone) is not limited.
 func TestCallsOfAHostname(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: 1})
 	d := domainOf(t, c)
-	ready(t, c, d.request("first."+d.name)) // the load balancer is there, and the zone is known
+	ready(t, c, d.request("first."+d.name)) // the load balancer exists, and the zone has been read
 	m := world.Proxy.Mark()
 	r := d.request("shop." + d.name)
 	ready(t, c, r)
@@ -48,7 +48,7 @@ func TestCallsOfAHostname(t *testing.T) {
 	t.Logf("request to Ready: %s", told(born))
 	for op, most := range map[string]int{
 		"RequestCertificate": 1, "ChangeResourceRecordSets": 2, "GetHostedZone": 0,
-		// with the name come its note of ownership and the record of ACM; what is above the name is known
+		// one read returns the name, its TXT record and ACM's record; the names above it have been read
 		"ListResourceRecordSets": 1,
 		"GetResources":           0, "ListCertificates": 0, "ListHostedZones": 0,
 	} {
@@ -71,7 +71,7 @@ func TestCallsOfAHostname(t *testing.T) {
 	}
 }
 
-// F10: at an audit one hostname is read a few times and nothing is written.
+// F10: an audit reads one hostname in a few calls and writes nothing.
 func TestAHostnameAtRestIsOnlyRead(t *testing.T) {
 	c := admin(t)
 	kube := newCut(0, awsproxy.Before)
@@ -95,7 +95,7 @@ func TestAHostnameAtRestIsOnlyRead(t *testing.T) {
 	}
 }
 
-// Many at once keep to the five requests a second that Route 53 takes of an account, and share their changes.
+// Many hostnames at once stay within Route 53's limit of five requests a second per account, and share their changes.
 func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 	c := admin(t)
 	world.Proxy.SetRoute53Rate(5)
@@ -121,12 +121,12 @@ func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 	}
 	counts := callsOf(m)
 	t.Logf("%d hostnames: %s", len(all), told(counts))
-	if n := counts["ChangeResourceRecordSets"]; n > len(all)*3/2 { // without sharing it would be two for each
+	if n := counts["ChangeResourceRecordSets"]; n > len(all)*3/2 { // without sharing there would be two for each
 		t.Errorf("%d changes for %d hostnames: they do not share", n, len(all))
 	}
 }
 
-// A certificate that AWS gives up on is told with what to do, and nothing is hammered.
+// A certificate that AWS gives up on is reported with advice, and is not retried in a loop.
 func TestACertificateThatFailsIsExplained(t *testing.T) {
 	c := admin(t)
 	world.Proxy.SetACMIssueDelay(time.Hour)

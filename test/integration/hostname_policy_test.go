@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// developer returns a client with the role portico-developer in a namespace, and no other right.
+// developer returns a client that has the role portico-developer in a namespace, and no other permissions.
 func developer(t *testing.T, c client.Client, ns string) client.Client {
 	t.Helper()
 	name := "dev-of-" + ns
@@ -49,7 +49,7 @@ func routeOf(ns, name string, parent *v1alpha1.HostnameParentRef, hosts ...gatew
 	return r
 }
 
-// matching gives the route one rule with so many matches.
+// matching gives the route one rule with n matches.
 func matching(r *gatewayv1.HTTPRoute, n int) *gatewayv1.HTTPRoute {
 	exact := gatewayv1.PathMatchExact
 	var rule gatewayv1.HTTPRouteRule
@@ -69,7 +69,7 @@ func twice(r *gatewayv1.HTTPRoute) *gatewayv1.HTTPRoute {
 	return r
 }
 
-// The policy keeps routes of teams to what their HostnameGrant allows, whoever writes them.
+// The policy limits routes of teams to what their HostnameGrant allows, regardless of who writes them.
 func TestRoutesAreKeptToTheGrant(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -145,7 +145,7 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 	})
 }
 
-// Teams write nothing of the pool, and nothing that says who may have what.
+// Teams can write no objects of the pool, and none that decide who can have which hostname.
 func TestTeamsHaveNoRightsInThePool(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -178,7 +178,7 @@ func TestTeamsHaveNoRightsInThePool(t *testing.T) {
 	}
 }
 
-// An Ingress is another way to a hostname.
+// An Ingress, another way to get a hostname, is limited to the grant as well.
 func TestIngressesAreKeptToTheGrant(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

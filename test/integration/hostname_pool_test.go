@@ -26,7 +26,7 @@ func poolGateway(t *testing.T, c client.Client, name string) *v1alpha1.PoolGatew
 	return g
 }
 
-// What does not fit on a Gateway goes on the next one, and none is filled beyond its places.
+// A hostname that does not fit on a Gateway is placed on the next one, and no Gateway has more than PoolHostnames.
 func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -56,7 +56,7 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	}
 	deletions.Wait()
 	for name := range on {
-		for _, left := range []client.Object{&gatewayv1.Gateway{}, &v1alpha1.PoolGateway{}} { // nobody needs it any more
+		for _, left := range []client.Object{&gatewayv1.Gateway{}, &v1alpha1.PoolGateway{}} { // unused ones are deleted
 			left.SetNamespace(gateways)
 			left.SetName(name)
 			awaitGone(t, c, left)
@@ -64,7 +64,7 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	}
 }
 
-// otherClass creates a GatewayClass for the test alone, so that no other test uses its Gateways.
+// otherClass creates a GatewayClass for this test only, so that no other test uses its Gateways.
 func otherClass(t *testing.T, c client.Client) string {
 	t.Helper()
 	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", counter.Add(1))}, Spec: gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName}}
@@ -72,7 +72,7 @@ func otherClass(t *testing.T, c client.Client) string {
 	return class.Name
 }
 
-// F8: what belongs to the pool is put right, and a Gateway that is in use is not deleted.
+// F8: changes of the pool's objects are reverted, and a Gateway in use is not deleted.
 func TestThePoolIsKept(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -114,7 +114,7 @@ func TestThePoolIsKept(t *testing.T) {
 	awaitGone(t, c, g)
 }
 
-// Ready is what AWS shows, not what a Gateway says that was programmed before.
+// Ready depends on the load balancer in AWS, not on a Gateway that was programmed before.
 func TestReadyWaitsForTheLoadBalancerItself(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -138,7 +138,7 @@ func TestReadyWaitsForTheLoadBalancerItself(t *testing.T) {
 	}
 }
 
-// A configuration of the class that wins over ours would make the load balancer ignore the certificates in silence.
+// A configuration of the class that overrides Portico's, and with it the certificates, is reported.
 func TestAClassThatOverridesIsTold(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -158,7 +158,7 @@ func TestAClassThatOverridesIsTold(t *testing.T) {
 	ready(t, c, r)
 }
 
-// One of a hundred requests for a name has it, whatever namespace they are in.
+// Exactly one of a hundred requests for a name gets it, in any namespaces.
 func TestOneOfAHundredRequestsWins(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

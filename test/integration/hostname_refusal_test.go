@@ -33,7 +33,7 @@ func removed(c types.Change) types.Change {
 	return c
 }
 
-// Every refusal says what is wrong and what to do, marks the step Claimed and nothing after it, and writes nothing to
+// Every refusal says what is wrong and what to do, sets the condition Claimed and no later one, and writes nothing to
 // AWS.
 func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 	c := withOperator(t)
@@ -105,7 +105,7 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 	}
 }
 
-// What was in the way and goes is noticed without anybody's help, or on request.
+// A refused request is served once the reason is gone: by a watch, or on request.
 func TestARefusedRequestIsServedWhenTheReasonGoes(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -132,8 +132,8 @@ func TestARefusedRequestIsServedWhenTheReasonGoes(t *testing.T) {
 	third := d.request("x." + d.name)
 	reason(t, c, third, "Conflict")
 	d.change(removed(blocked))
-	// What was beside another name a moment ago was read with it: the conflict may have been met before the claim or
-	// after.
+	// These records may have been read moments ago together with another name's, so the conflict is reported before the
+	// claim or after it.
 	nudging(t, c, third, "the records to be free", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(third), third)
 		return err == nil && third.Status.Ready, "not ready"

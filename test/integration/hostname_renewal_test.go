@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What is late is measured by the certificate's life, which ACM tells.
+// Whether a renewal is late depends on the certificate's lifetime, which ACM reports.
 func TestALateRenewalIsToldByTheLifeOfTheCertificate(t *testing.T) {
 	const day, usual = 24 * time.Hour, 198 * 24 * time.Hour
 	c := withOperator(t)

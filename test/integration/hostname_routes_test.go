@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// forwarding makes a route with one rule that leads to a Service.
+// forwarding returns a route with one rule that forwards to a Service.
 func forwarding(ns, name string, parent *v1alpha1.HostnameParentRef, host string, edit ...func(*gatewayv1.HTTPRouteRule)) *gatewayv1.HTTPRoute {
 	r := routeOf(ns, name, parent, gatewayv1.Hostname(host))
 	port := gatewayv1.PortNumber(80)
@@ -83,7 +83,7 @@ func ofKind(kind gatewayv1.Kind) func(*gatewayv1.HTTPRouteRule) {
 	return func(r *gatewayv1.HTTPRouteRule) { r.BackendRefs[0].Kind = &kind }
 }
 
-// judgedRoutes returns edits of a rule, by what they are: those that are refused say why.
+// judgedRoutes returns edits of a rule by description, with the text of the refusal; "" means allowed.
 func judgedRoutes() map[string]struct {
 	edit []func(*gatewayv1.HTTPRouteRule)
 	says string
@@ -171,10 +171,11 @@ func judgedRoutes() map[string]struct {
 	}
 }
 
-// onlyOfNewRoutes are texts about what may work for somebody today: hostnames of routes that have it are not closed.
+// onlyOfNewRoutes are refusals of new routes only: existing routes that they apply to may work, so their hostnames stay
+// open.
 var onlyOfNewRoutes = []string{"cannot be checked", "a loop which the load balancer refuses", "names a Service and port twice"}
 
-// The API server and the operator go by one table.
+// The API server and the operator refuse the same routes, those of one table.
 func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
 	c := admin(t)
 	d := domainOf(t, c)
@@ -266,8 +267,8 @@ func judgeGRPC(t *testing.T, dev client.Client, d domain, parent *v1alpha1.Hostn
 	}
 }
 
-// withoutRoutePolicy takes the policies of routes away until the test ends: the cluster is one of before, or has them
-// not.
+// withoutRoutePolicy removes the policies for routes until the test ends or restore is called, like a cluster from
+// before them or without them.
 func withoutRoutePolicy(t *testing.T, c client.Client, probe client.Object) (restore func()) {
 	t.Helper()
 	var taken []*admissionv1.ValidatingAdmissionPolicyBinding
@@ -307,8 +308,8 @@ func withoutRoutePolicy(t *testing.T, c client.Client, probe client.Object) (res
 	return restore
 }
 
-// An installation of before has routes that would be refused now: their other parts, labels and finalizers can be
-// edited, and what is put right cannot be made wrong again.
+// Routes from before the policy that it would refuse now: their other parts, labels and finalizers can be edited, and
+// what has been fixed cannot be broken again.
 func TestWhatAnEditOfARouteLeavesAloneIsTaken(t *testing.T) {
 	c := admin(t)
 	d := domainOf(t, c)
@@ -351,7 +352,7 @@ func TestWhatAnEditOfARouteLeavesAloneIsTaken(t *testing.T) {
 	}
 }
 
-// taken waits until the load balancer controller takes the route as it is now.
+// taken waits until the load balancer controller accepts the route's current generation.
 func taken(t *testing.T, c client.Client, r *gatewayv1.HTTPRoute) {
 	t.Helper()
 	await(t, "the route "+r.Name+" to be taken", func() (bool, string) {

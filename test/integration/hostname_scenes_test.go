@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/stack/albsim"
 )
 
-// followsFor checks that changes of the hostname go on: a new route of it is taken, and goes.
+// followsFor checks that the load balancer still follows changes of the hostname: a new route is accepted, and deleted.
 func followsFor(t *testing.T, c client.Client, r ghr, name string) {
 	t.Helper()
 	route := forwarding(r.Namespace, name, r.Status.ParentRef, r.Status.Hostname, pathOf("Exact", "/"+name))
@@ -31,9 +31,9 @@ func followsFor(t *testing.T, c client.Client, r ghr, name string) {
 	}
 }
 
-// Each of these stops the real controller for all teams. It is there before the policy, or the cluster has no policies:
-// the operator closes the hostname alone, names the fault to its team, to its web app and to admins, and opens it when
-// the route is gone.
+// Each of these routes stops the real controller for all teams, if it was created before the policy or the cluster has
+// no policies. The operator closes only its hostname, reports the fault to the team, the web app and admins, and opens
+// the hostname when the route is deleted.
 func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 	c := withOperator(t)
 	_, offender, neighbour := neighbours(t, c)
@@ -78,7 +78,7 @@ func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 	ready(t, c, app)
 }
 
-// The controller compares names as texts: what is no name of a certificate is one of a route all the same.
+// The controller compares hostnames as text: routes are counted even if a certificate cannot have their names.
 func TestRoutesBelowAWildcardAreCountedWhateverTheirNames(t *testing.T) {
 	c := withOperator(t)
 	class := otherClass(t, c)
@@ -100,7 +100,7 @@ func TestRoutesBelowAWildcardAreCountedWhateverTheirNames(t *testing.T) {
 	followsFor(t, c, neighbour, "beside-previews")
 }
 
-// The controller makes a target group for each route, Service and port.
+// The controller creates a target group for each route, Service and port.
 func TestTargetGroupsAreCountedAsTheControllerMakesThem(t *testing.T) {
 	c := withOperator(t)
 	_, offender, neighbour := neighbours(t, c)
@@ -118,7 +118,7 @@ func TestTargetGroupsAreCountedAsTheControllerMakesThem(t *testing.T) {
 	followsFor(t, c, neighbour, "counted")
 }
 
-// suspecting returns two hostnames, with an operator that suspects after seconds.
+// suspecting returns two hostnames on one load balancer, with an operator that suspects routes after seconds.
 func suspecting(t *testing.T) (c client.Client, one, other ghr) {
 	t.Helper()
 	c = admin(t)
@@ -132,7 +132,8 @@ func suspecting(t *testing.T) (c client.Client, one, other ghr) {
 	return c, one, other
 }
 
-// Nobody knows the fault before: the hostname whose routes changed is closed, named and opened when they change again.
+// A fault that Portico does not know: the hostname whose routes changed is closed and reported, and opened when they
+// change again.
 func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
@@ -161,8 +162,8 @@ func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
 	}
 }
 
-// One route at two hostnames stops the load balancer, and another team changes its route after that: both hostnames are
-// closed, and the other team's is open as soon as the load balancer follows.
+// One route of two hostnames stops the load balancer, and then another team changes its route: both hostnames are
+// closed, and the other team's is open as soon as the load balancer follows changes again.
 func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
 	}
 }
 
-// A load balancer that stands still for another reason: who changed routes is closed once, and opened again.
+// The load balancer stops for another reason: the hostname whose routes changed is closed once, and opened again.
 func TestNobodyStaysClosedWhenClosingDoesNotHelp(t *testing.T) {
 	c, one, other := suspecting(t)
 	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: poolGateway(t, c, one.Status.Gateway).Spec.GatewayClass}}
@@ -225,7 +226,7 @@ func TestNobodyStaysClosedWhenClosingDoesNotHelp(t *testing.T) {
 	ready(t, c, g)
 }
 
-// A controller that is away is nobody's fault.
+// No hostname is closed because the controller is away.
 func TestNobodyIsClosedWhileTheControllerIsAway(t *testing.T) {
 	c, one, _ := suspecting(t)
 	world.LoadBalancers.Pause()
@@ -249,8 +250,8 @@ func TestNobodyIsClosedWhileTheControllerIsAway(t *testing.T) {
 	}
 }
 
-// The API server knows the listeners of a configuration as one value: what admins set stays when Portico writes its
-// own.
+// The API server treats the listeners of a configuration as one value: what admins set remains when Portico writes its
+// part.
 func TestListenersThatAdminsConfigureStay(t *testing.T) {
 	c := withOperator(t)
 	class, one, _ := neighbours(t, c)
@@ -281,7 +282,7 @@ func TestListenersThatAdminsConfigureStay(t *testing.T) {
 	})
 }
 
-// The numbers of a PoolGateway are those of the load balancer soon after routes change, without anybody asking.
+// The numbers in a PoolGateway's status match the load balancer soon after routes change, without a request.
 func TestThePoolGatewayShowsTheRulesThatThereAre(t *testing.T) {
 	c := withOperator(t)
 	_, one, _ := neighbours(t, c)
@@ -302,7 +303,7 @@ func TestThePoolGatewayShowsTheRulesThatThereAre(t *testing.T) {
 	shows(2)
 }
 
-// A page that shows a deletion does not say that the records are there after they are gone.
+// While a deletion continues, the status does not say that records exist which have been deleted.
 func TestADeletionShowsThatTheRecordsAreGone(t *testing.T) {
 	c := withOperator(t)
 	_, one, _ := neighbours(t, c)

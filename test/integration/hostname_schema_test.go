@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// Every rule of the schema refuses with a sentence that helps, at the field that it is about.
+// Every rule of the schema refuses with a helpful message, at the field concerned.
 func TestTheSchemaRefusesBadHostnames(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

@@ -50,7 +50,7 @@ func stopsAt(t *testing.T, c client.Client, r ghr) {
 	})
 }
 
-// saysOf returns a condition as "Reason: message", or "" if there is none.
+// saysOf returns a condition as "Reason: message", or "" if it is not set.
 func saysOf(t *testing.T, conditions []metav1.Condition, kind string) string {
 	t.Helper()
 	if c := meta.FindStatusCondition(conditions, kind); c != nil {
@@ -59,16 +59,15 @@ func saysOf(t *testing.T, conditions []metav1.Condition, kind string) string {
 	return ""
 }
 
-// A team's routes want more rules than a load balancer has, while the operator is down: the controller stops, for all
-// hostnames on it. The operator closes that team's hostname alone, and names it; all others stay Ready, for they
-// answer.
+// While the operator is down, a team's routes exceed the rules of a load balancer: the controller stops for all of its
+// hostnames. The operator closes only that team's hostname, and names it; all others stay Ready, because they answer.
 func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	_, offender, neighbour := neighbours(t, c)
 	stop()
 	var routes []*gatewayv1.HTTPRoute
-	for i := range 34 { // each of them is small enough for the policy
+	for i := range 34 { // each of them is within the policy's limit
 		r := matching(routeOf(offender.Namespace, fmt.Sprintf("r%02d", i), offender.Status.ParentRef, gatewayv1.Hostname(offender.Status.Hostname)), 3)
 		create(t, c, r)
 		routes = append(routes, r)
@@ -106,7 +105,8 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	})
 }
 
-// Whatever else the load balancer controller stops at: who was served is served as before, and says that changes wait.
+// When the load balancer controller stops for any other reason, hostnames are served as before, and their status says
+// that changes wait.
 func TestAGatewayInTroubleServesOn(t *testing.T) {
 	c := withOperator(t)
 	class, one, other := neighbours(t, c)
@@ -139,7 +139,7 @@ func TestAGatewayInTroubleServesOn(t *testing.T) {
 	})
 }
 
-// A class that nobody runs makes nothing, however often it is asked for, and the request goes when it is told to.
+// A request for a class that does not exist creates nothing, however often it is repeated, and can be deleted.
 func TestAMadeUpClassMakesNothing(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
@@ -171,8 +171,7 @@ func TestAMadeUpClassMakesNothing(t *testing.T) {
 	gone(t, c, r)
 }
 
-// The class is taken away before the load balancer is made: nothing of the hostname's ever was, and its deletion waits
-// for none of it.
+// The class is deleted before the load balancer exists: a deletion does not wait for resources that were never created.
 func TestADeletionDoesNotWaitForAGatewayThatNeverWas(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)

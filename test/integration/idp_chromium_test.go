@@ -15,14 +15,14 @@ import (
 	"github.com/portico-platform/portico/test/stack/chromium"
 )
 
-// Dex and Keycloak call the parts of their pages so.
+// These are the selectors of Dex's and Keycloak's sign-in pages.
 const (
 	loginField    = "#login, #username"
 	passwordField = "#password"
 	loginButton   = "#submit-login, #kc-login"
 )
 
-// tab is one of Chromium, with cookies of its own.
+// tab is a tab of Chromium with its own cookies.
 type tab struct {
 	site *site
 	ctx  context.Context
@@ -31,7 +31,7 @@ type tab struct {
 func (s *site) tab(browser context.Context) *tab {
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	s.t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // a tab ends with the context that it was opened by
+	if err := chromedp.Do(ctx); err != nil { // a tab ends with the context that opened it
 		s.t.Fatal(err)
 	}
 	return &tab{site: s, ctx: ctx}
@@ -51,7 +51,7 @@ func (x *tab) click(selector string) {
 	x.do(chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
 }
 
-// shows returns the address and the text of the page, as far as there is one: between two there is none.
+// shows returns the address and the text of the page, or the error if there is no page, as between two pages.
 func (x *tab) shows() string {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
@@ -62,7 +62,7 @@ func (x *tab) shows() string {
 	return text
 }
 
-// arrives waits for a page that begins with this address and says the words.
+// arrives waits for a page whose address begins with address and whose text contains words.
 func (x *tab) arrives(address, words string) {
 	x.site.t.Helper()
 	await(x.site.t, fmt.Sprintf("%q at %s", words, address), func() (bool, string) {
@@ -71,7 +71,7 @@ func (x *tab) arrives(address, words string) {
 	})
 }
 
-// signIn signs a sample user in, by hand, from a page of the portal.
+// signIn signs a sample user in, through the forms, from a page of the portal.
 func (x *tab) signIn(user, path string) {
 	x.site.t.Helper()
 	x.do(chromedp.Navigate(x.site.url + path))
@@ -86,12 +86,12 @@ func (x *tab) signIn(user, path string) {
 	x.arrives(x.site.url+path, titleOf(user))
 }
 
-// titleOf returns what pages call a sample user.
+// titleOf returns a sample user's title, which pages show.
 func titleOf(user string) string {
 	return stack.Users[slices.IndexFunc(stack.Users, func(u stack.User) bool { return u.Name == user })].Title
 }
 
-// browses signs in, stays and signs out as people do, with two users in two browsers.
+// browses signs in, stays signed in and signs out as people do, with two users in two browsers.
 func (s *site) browses() {
 	browser, stop, err := chromium.Start()
 	if err != nil {
@@ -101,21 +101,21 @@ func (s *site) browses() {
 	one, other := s.tab(browser), s.tab(browser)
 	one.signIn("payments-dev", "/teams/payments")
 	other.signIn("search-dev", "/teams/search")
-	s.later() // the provider is asked again
+	s.later() // the portal asks the provider again
 	one.do(chromedp.Navigate(s.url + "/teams/payments?q=later"))
 	one.arrives(s.url+"/teams/payments?q=later", titleOf("payments-dev"))
 
 	one.click(`form[action="/auth/logout"] button`)
 	one.arrives(s.url+"/auth/signed-out", "Sign out there too")
 	one.click(`a[href^="` + s.idp.issuer() + `"]`)
-	if s.idp.comesBack() { // it knows that the session has ended, and asks nothing
+	if s.idp.comesBack() { // the provider knows that the session has ended, and does not ask
 		one.arrives(s.url+"/auth/sign-in", "Sign in")
 	} else {
 		one.click("form button[type=submit]")
 		one.arrives(s.idp.issuer(), "Logged Out")
 	}
 	one.do(chromedp.Navigate(s.url + "/auth/login"))
-	one.arrives(s.idp.issuer(), "assword") // it does not know the user any more
+	one.arrives(s.idp.issuer(), "assword") // it no longer knows the user
 	other.do(chromedp.Navigate(s.url + "/teams/search"))
 	other.arrives(s.url+"/teams/search", titleOf("search-dev"))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// dex keeps what it knows in Kubernetes, as in a cluster, so that it can be restarted; the stack's own forgets
-// everything.
+// dex stores its data in Kubernetes, as in a cluster, so that it can be restarted; the stack's own keeps its data in
+// memory.
 type dex struct {
 	url, path string
 	config    map[string]any
@@ -39,7 +39,7 @@ func startOwnDex(t *testing.T, portal string) identityProvider {
 	d.config["storage"] = map[string]any{"type": "kubernetes", "config": map[string]any{"kubeConfigFile": world.AdminKubeconfig}}
 	d.config["expiry"] = map[string]any{"idTokens": "1h", "signingKeys": "20s"}
 	d.write(t)
-	// It ends when the API server is not done with the kinds that it just made; a kubelet starts it again.
+	// Dex exits if the API server does not serve its new CRDs yet; a kubelet would restart it.
 	_, err = world.Run(t.Context(), process.Spec{
 		Died: func(*process.DiedError) {},
 		Name: "dex-kubernetes", Path: filepath.Join("..", "..", "bin", "dex"), Args: []string{"serve", d.path},
@@ -58,7 +58,7 @@ func startOwnDex(t *testing.T, portal string) identityProvider {
 	return d
 }
 
-// comesBack returns false: Dex leads back only to addresses that its clients list for that, and the stack's list none.
+// comesBack returns false: Dex redirects only to addresses listed for its clients, and the stack lists none.
 func (d *dex) comesBack() bool { return false }
 
 func (d *dex) write(t *testing.T) {
@@ -76,8 +76,8 @@ func (d *dex) issuer() string           { return d.url }
 func (d *dex) scopes() (string, string) { return "", stack.APIScopes + " offline_access" }
 func (d *dex) server() *process.Process { return d.process }
 
-// groups sets a user's groups in the configuration, which Dex reads when it starts. Of users of its own it tells new
-// ones at the next sign-in only; its connectors for LDAP and others ask again.
+// groups sets a user's groups in the configuration, which Dex reads when it starts. For users from the configuration,
+// new groups appear at the next sign-in only; Dex's connectors, for LDAP and others, read them again.
 func (d *dex) groups(t *testing.T, user string, groups ...string) (soon bool) {
 	t.Helper()
 	passwords, _ := d.config["staticPasswords"].([]any)
@@ -96,7 +96,7 @@ func (d *dex) groups(t *testing.T, user string, groups ...string) (soon bool) {
 // signOut returns false: Dex has no back-channel logout.
 func (d *dex) signOut(*testing.T, string) bool { return false }
 
-// newKey waits for a new key: Dex makes one every 20 s here.
+// newKey waits for a new key: this configuration rotates them every 20 s.
 func (d *dex) newKey(t *testing.T) {
 	t.Helper()
 	before := keyIDs(t, d.url+"/keys")
@@ -106,7 +106,7 @@ func (d *dex) newKey(t *testing.T) {
 	})
 }
 
-// keyIDs returns the IDs of the keys that a provider signs with.
+// keyIDs returns the IDs of a provider's signing keys.
 func keyIDs(t *testing.T, at string) string {
 	t.Helper()
 	var set struct {
@@ -122,7 +122,7 @@ func keyIDs(t *testing.T, at string) string {
 	return strings.Join(ids, " ")
 }
 
-// passwordGrant gets tokens as tests do, without a browser.
+// passwordGrant gets tokens with the password grant, without a browser.
 func passwordGrant(t *testing.T, p identityProvider, user string) (id, access string) {
 	t.Helper()
 	var found struct {

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// keycloak is one with a realm for Portico.
+// keycloak is a Keycloak with a realm for Portico.
 type keycloak struct {
 	url, realm string
 	process    *process.Process
@@ -58,8 +58,8 @@ func startKeycloak(t *testing.T, portal string) identityProvider {
 func (k *keycloak) issuer() string           { return k.url + "/realms/" + k.realm }
 func (k *keycloak) server() *process.Process { return k.process }
 
-// scopes omits offline_access: Keycloak gives refresh tokens without it, and with it a sign-out there leaves the
-// portal's session alone.
+// scopes omits offline_access from the portal's scopes: Keycloak issues refresh tokens without it, and with it a
+// sign-out at Keycloak does not end the portal's session.
 func (k *keycloak) scopes() (portal, cli string) {
 	return "openid profile email", "openid profile email offline_access"
 }
@@ -114,7 +114,7 @@ func (k *keycloak) settings(portal string) map[string]any {
 	}
 }
 
-// groups leaves all groups and joins these.
+// groups removes the user from all groups and adds it to these.
 func (k *keycloak) groups(t *testing.T, user string, groups ...string) (soon bool) {
 	t.Helper()
 	realm := "/admin/realms/" + k.realm
@@ -149,7 +149,7 @@ func (k *keycloak) user(t *testing.T, name string) (id string) {
 	return users[0].ID
 }
 
-// newKey adds a key that is preferred to those that are there.
+// newKey adds a key that takes precedence over the existing ones.
 func (k *keycloak) newKey(t *testing.T) {
 	t.Helper()
 	var realm struct{ ID string }
@@ -160,7 +160,7 @@ func (k *keycloak) newKey(t *testing.T) {
 	}, nil)
 }
 
-// admin asks Keycloak's admin API.
+// admin calls Keycloak's admin API.
 func (k *keycloak) admin(t *testing.T, method, path string, body, into any) {
 	t.Helper()
 	resp, err := http.PostForm(k.url+"/realms/master/protocol/openid-connect/token", url.Values{

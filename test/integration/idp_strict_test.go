@@ -21,13 +21,13 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// strict is node-oidc-provider in a strict configuration: see test/oidcprovider/server.mjs.
+// strict is node-oidc-provider in a strict configuration; see test/oidcprovider/server.mjs.
 type strict struct {
 	url     string
 	process *process.Process
 }
 
-// startStrict returns how it starts in one of its ways.
+// startStrict returns a function that starts the provider in one of its modes.
 func startStrict(way string) func(*testing.T, string) identityProvider {
 	return func(t *testing.T, portal string) identityProvider {
 		t.Helper()
@@ -82,7 +82,7 @@ func (p *strict) newKey(t *testing.T) {
 	p.change(t, "key", nil)
 }
 
-// change changes something of it.
+// change changes a setting of the running provider.
 func (p *strict) change(t *testing.T, what string, to any) {
 	t.Helper()
 	text, err := json.Marshal(to)
@@ -102,15 +102,15 @@ func (p *strict) change(t *testing.T, what string, to any) {
 	}
 }
 
-// passes lets time pass, for the portal and for the provider.
+// passes advances the clocks of the portal and the provider.
 func (s *site) passes(d time.Duration) {
 	s.t.Helper()
 	s.clock.by.Add(int64(d))
 	s.idp.(*strict).change(s.t, "later", map[string]any{"milliseconds": d.Milliseconds()})
 }
 
-// TestStrictIdentityProviders signs in with a provider that is as strict as the standards allow, in five ways: make
-// test-idp.
+// TestStrictIdentityProviders signs in with a provider that is as strict as the standards allow, in five modes. It runs
+// with make test-idp.
 func TestStrictIdentityProviders(t *testing.T) {
 	for _, c := range []struct {
 		way string
@@ -131,8 +131,10 @@ func TestStrictIdentityProviders(t *testing.T) {
 	}
 }
 
-// goesAway stops the provider for good. Nobody is sent there, and what is open stays, where there are no refresh tokens
-// as soon as the ID token has ended, else when nobody has said for long who it is.
+// goesAway stops the provider permanently. When a session has to be renewed after that, the portal does not redirect to
+// the provider: pages and the login page answer 502 at their own address and are retried, and a stream answers 424.
+// That is the case when the ID token has expired, or with refresh tokens when the groups have not been confirmed for
+// too long.
 func (s *site) goesAway() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")
@@ -143,7 +145,7 @@ func (s *site) goesAway() {
 	if err := s.idp.server().Stop(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.clock.by.Add(int64(40 * time.Minute)) // tokens last an hour at the most, and so do sessions without use
+	s.clock.by.Add(int64(40 * time.Minute)) // tokens last at most an hour, and so do idle sessions
 	for _, page := range []string{"/teams/payments?q=x", auth.LoginPath + "?return_to=%2F"} {
 		at, got := b.open(s.url + page)
 		if got.status != http.StatusBadGateway || at.RequestURI() != page || !strings.Contains(got.raw, "tries again every ten seconds") {
@@ -159,7 +161,7 @@ func (s *site) goesAway() {
 	}
 }
 
-// losesGroups takes a group away. Where there are no refresh tokens, that counts when the ID token ends.
+// losesGroups removes a group from the user. Without refresh tokens, that takes effect when the ID token expires.
 func (s *site) losesGroups() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")
@@ -172,7 +174,7 @@ func (s *site) losesGroups() {
 	s.stays(b, "/teams/search")
 }
 
-// outlastsToken waits until groups are asked for again, in steps in which the session is used.
+// outlastsToken advances the time until the groups are read again, in steps at which the session is used.
 func (s *site) outlastsToken(b *browser) {
 	s.t.Helper()
 	for range 13 {
@@ -181,7 +183,8 @@ func (s *site) outlastsToken(b *browser) {
 	}
 }
 
-// pushes signs in by a pushed request, as the provider requires: in what the browser brings it takes nothing else.
+// pushes signs in with a pushed authorization request. The provider requires it, and refuses parameters in the
+// browser's request.
 func (s *site) pushes() {
 	s.t.Helper()
 	_, got := newBrowser(s.t).open(s.idp.issuer() + "/auth?" + url.Values{
@@ -204,7 +207,8 @@ func (s *site) pushes() {
 	}
 }
 
-// renewsOnce has two tabs come to two replicas when the session is due: a refresh token that comes twice ends all.
+// renewsOnce sends requests from two tabs to two replicas when the session has to be renewed: a refresh token that is
+// used twice ends the session.
 func (s *site) renewsOnce() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")
@@ -221,7 +225,7 @@ func (s *site) renewsOnce() {
 	}
 }
 
-// readsElsewhere signs in where the ID token says nothing but who it is about.
+// readsElsewhere signs in with an ID token that contains only the subject.
 func (s *site) readsElsewhere() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")
@@ -229,7 +233,7 @@ func (s *site) readsElsewhere() {
 	s.stays(b, "/teams/payments")
 }
 
-// comesBackByHint signs out at a provider that wants the ID token for that, and leads back.
+// comesBackByHint signs out at a provider that requires the ID token as a hint, and redirects back to the portal.
 func (s *site) comesBackByHint() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")
@@ -246,7 +250,7 @@ func (s *site) comesBackByHint() {
 		s.t.Fatalf("no link to sign out at the provider: %s", got.raw)
 	}
 	at, got := b.open(html.UnescapeString(there[1]))
-	if strings.Contains(got.raw, "<form") { // it asks whether that is meant
+	if strings.Contains(got.raw, "<form") { // it asks for confirmation
 		at, got = b.send(b.form(at, got.raw, url.Values{"logout": {"yes"}}))
 	}
 	if !strings.HasPrefix(at.String(), s.url+auth.SignInPath) || got.status != http.StatusOK {
@@ -254,7 +258,7 @@ func (s *site) comesBackByHint() {
 	}
 }
 
-// takesLateTokens signs in where tokens last a minute and the clock is 90 seconds behind, and keys change all the time.
+// takesLateTokens signs in while tokens last a minute, the clock is 90 seconds late, and keys are rotated each time.
 func (s *site) takesLateTokens() {
 	s.t.Helper()
 	b := s.in("payments-dev", "payments")

@@ -27,26 +27,26 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// identityProvider is one that the portal is tried with, as its admin has it.
+// identityProvider is a provider to test the portal with, configured as its admin would.
 type identityProvider interface {
 	issuer() string
 	server() *process.Process
-	// scopes are what the portal asks for, "" for its default, and command-line tools.
+	// scopes returns the scopes for the portal, "" for its default, and for command-line tools.
 	scopes() (portal, cli string)
-	// groups puts a user into these, and no others. It tells whether that holds for who has signed in before.
+	// groups puts a user into exactly these groups. It reports whether that affects existing sessions.
 	groups(t *testing.T, user string, groups ...string) (soon bool)
-	// comesBack says that its own sign-out page leads back to the portal.
+	// comesBack reports whether the provider's sign-out page redirects back to the portal.
 	comesBack() bool
-	// signOut ends the user's sessions there; false if this provider tells nobody.
+	// signOut ends the user's sessions at the provider; false if it does not notify the portal.
 	signOut(t *testing.T, user string) bool
-	// newKey signs with another key from now on.
+	// newKey makes the provider sign with a new key.
 	newKey(t *testing.T)
 }
 
-// identityProviders start for a portal at this address.
+// identityProviders are functions that start a provider for the portal at an address.
 var identityProviders = map[string]func(t *testing.T, portal string) identityProvider{"Dex": startOwnDex, "Keycloak": startKeycloak}
 
-// site is a portal of three replicas, at one address, with a provider.
+// site is a portal with three replicas at one address, and its provider.
 type site struct {
 	t     *testing.T
 	url   string
@@ -67,7 +67,7 @@ func startSite(t *testing.T, start func(*testing.T, string) identityProvider) *s
 			t.Error(err)
 		}
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // the portal compares it with where requests come from
+		r.Out.Host = r.In.Host // the portal compares it with the Origin of requests
 	}})
 	t.Cleanup(front.Close)
 	s.url = front.URL
@@ -83,7 +83,7 @@ func startSite(t *testing.T, start func(*testing.T, string) identityProvider) *s
 			cfg.PostLogoutRedirect = s.idp.comesBack()
 		}, func(parts *portal.Parts) {
 			parts.Clock = s.clock
-			if _, ok := s.idp.(*strict); ok { // its clock goes with the portal's
+			if _, ok := s.idp.(*strict); ok { // its clock follows the portal's
 				var err error
 				if parts.Provider, err = auth.NewProvider(settings, s.clock.Now); err != nil {
 					t.Fatal(err)
@@ -94,7 +94,7 @@ func startSite(t *testing.T, start func(*testing.T, string) identityProvider) *s
 	return s
 }
 
-// TestIdentityProviders signs in with real ones: make test-idp.
+// TestIdentityProviders signs in with real providers. It runs with make test-idp.
 func TestIdentityProviders(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(identityProviders)) {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestIdentityProviders(t *testing.T) {
 	}
 }
 
-// action is where a form of a page is sent, with all its hidden fields.
+// These find the address of a form and its hidden fields.
 var (
 	action  = regexp.MustCompile(`<form[^>]*\baction="([^"]+)"`)
 	hidden  = regexp.MustCompile(`<input[^>]*type="hidden"[^>]*>`)
@@ -131,7 +131,7 @@ var (
 	valueOf = regexp.MustCompile(`value="([^"]*)"`)
 )
 
-// form returns the request of the form on a page, filled in with more.
+// form returns the request of the form on a page, with additional fields.
 func (b *browser) form(at *url.URL, page string, more url.Values) *http.Request {
 	b.t.Helper()
 	to, fields := at, url.Values{}
@@ -156,12 +156,12 @@ func (b *browser) form(at *url.URL, page string, more url.Values) *http.Request 
 	return r
 }
 
-// loginOf returns the login of a sample user, under the field names that Dex and Keycloak use.
+// loginOf returns the login of a sample user, with the field names of both Dex and Keycloak.
 func loginOf(user string) url.Values {
 	return url.Values{"login": {user + "@portico.test"}, "username": {user}, "password": {stack.Password}}
 }
 
-// in returns a browser in which the user has signed in.
+// in returns a browser in which the user is signed in.
 func (s *site) in(user, team string) *browser {
 	s.t.Helper()
 	b := newBrowser(s.t)
@@ -182,7 +182,7 @@ func (s *site) stays(b *browser, page string) {
 	}
 }
 
-// serves waits for the provider.
+// serves waits until the provider is served.
 func (s *site) serves() {
 	s.t.Helper()
 	isServed(s.t, s.idp.issuer()+"/.well-known/openid-configuration")
@@ -203,7 +203,7 @@ func (s *site) restarts() {
 	if err := s.idp.server().Stop(); err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { // the tests after this one need it
+	defer func() { // the following tests need it
 		if s.idp.server().Ended() {
 			_ = s.idp.server().Start(context.Background())
 		}
@@ -247,7 +247,7 @@ func (s *site) groupsAreRevoked() {
 	s.stays(b, "/teams/search")
 }
 
-// tokens returns what a user's tool gets, by the password grant, which both providers have for tests.
+// tokens returns the tokens that a user's tool gets, with the password grant, which both providers allow in tests.
 func (s *site) tokens(user string) (id, access string) {
 	s.t.Helper()
 	return passwordGrant(s.t, s.idp, user)
@@ -255,7 +255,7 @@ func (s *site) tokens(user string) (id, access string) {
 
 func (s *site) token(user string) string { id, _ := s.tokens(user); return id }
 
-// rest asks each replica.
+// rest sends a request to each replica.
 func (s *site) rest(token string, want int) {
 	s.t.Helper()
 	for _, r := range s.all {
@@ -274,7 +274,7 @@ func (s *site) takesTokens() {
 	s.rest(other, http.StatusForbidden)
 }
 
-// commandLine logs in by a browser on this machine, and by one elsewhere.
+// commandLine logs in with a browser on this machine, and with one on another device.
 func (s *site) commandLine() {
 	for _, device := range []bool{true, false} {
 		c := newTerminal(s.t)
@@ -288,7 +288,7 @@ func (s *site) commandLine() {
 			args = append(args, "--device")
 		}
 		cmd := c.command(args...)
-		if !device { // it opens a browser for who sits at a terminal
+		if !device { // it opens a browser only if its output is a terminal
 			at := exec.CommandContext(s.t.Context(), "script", "--quiet", "--return", "--command", cmd.String(), "/dev/null")
 			at.Env, cmd = cmd.Env, at
 		}
@@ -305,7 +305,7 @@ func (s *site) commandLine() {
 	}
 }
 
-// address returns the address to which portico login sends a browser.
+// address returns the address that portico login opens in a browser.
 func (s *site) address(device bool, asked string, said *syncedBuffer) (address string) {
 	s.t.Helper()
 	await(s.t, "the address of portico login", func() (bool, string) {
@@ -320,7 +320,7 @@ func (s *site) address(device bool, asked string, said *syncedBuffer) (address s
 	return address
 }
 
-// follow sends every form that comes, with the user's name and password, until none comes.
+// follow submits each form, with the user's name and password, until a page has none.
 func (s *site) follow(address string) {
 	s.t.Helper()
 	b := newBrowser(s.t)
@@ -358,7 +358,7 @@ func (s *site) signsOut() {
 	}
 	s.stays(b, "/auth/signed-out")
 	at, got = b.open(html.UnescapeString(there[1]))
-	if strings.Contains(got.raw, "<form") { // it asks whether that is meant
+	if strings.Contains(got.raw, "<form") { // it asks for confirmation
 		at, got = b.send(b.form(at, got.raw, url.Values{}))
 	}
 	if got.status != http.StatusOK {
@@ -369,13 +369,13 @@ func (s *site) signsOut() {
 	}
 }
 
-// signedOutThere ends a session at the provider, which tells the portal.
+// signedOutThere ends a session at the provider, which notifies the portal.
 func (s *site) signedOutThere() {
 	b := s.in("viewer", "payments")
 	if !s.idp.signOut(s.t, "viewer") {
 		return
 	}
-	for range s.all { // one was told, and each knows
+	for range s.all { // the provider notified one replica; all must know
 		await(s.t, "the session to end", func() (bool, string) {
 			at, got := b.open(s.url + "/teams/payments")
 			return strings.HasPrefix(at.String(), s.idp.issuer()) || strings.Contains(got.raw, "signed out"), at.String()
@@ -383,7 +383,7 @@ func (s *site) signedOutThere() {
 	}
 }
 
-// isServed waits until something is served at the address: Java may take minutes to start on a busy machine.
+// isServed waits until the address answers: Keycloak can take minutes to start on a busy machine.
 func isServed(t *testing.T, address string) {
 	t.Helper()
 	deadline := time.Now().Add(5 * time.Minute)
@@ -395,7 +395,7 @@ func isServed(t *testing.T, address string) {
 	}
 }
 
-// serving tells what is wrong with an address, once.
+// serving returns a function that requests an address once, and returns what is wrong.
 func serving(address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)

@@ -32,10 +32,10 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// inspected is an operator that shows its checks, and where.
+// inspected is an operator that serves its inspection API.
 type inspected struct {
 	client.Client
-	people    identity.Settings // whose tokens it takes
+	people    identity.Settings // whose tokens it accepts
 	stop      func()
 	databases dbserver.Dialer
 }
@@ -45,17 +45,17 @@ func startInspected(t *testing.T) *inspected {
 	return startInspectedFor(t, identity.Settings{})
 }
 
-// startInspectedFor starts an operator that takes the tokens of people too.
+// startInspectedFor starts an operator that also accepts the tokens of people.
 func startInspectedFor(t *testing.T, people identity.Settings) *inspected {
 	t.Helper()
 	return startInspectedWith(t, people, dbserver.Dialer{})
 }
 
-// startInspectedWith starts what startInspectedFor starts, with an operator that reaches databases.
+// startInspectedWith does what startInspectedFor does, with an operator that can reach databases.
 func startInspectedWith(t *testing.T, people identity.Settings, databases dbserver.Dialer) *inspected {
 	t.Helper()
 	o := &inspected{Client: admin(t), people: people, databases: databases}
-	// What an earlier leader announced is of no use here.
+	// Remove the address that an earlier leader announced.
 	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease}})
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func (o *inspected) announced(t *testing.T) (url, ca string) {
 	return url, ca
 }
 
-// get asks the operator itself.
+// get sends a request to the operator itself.
 func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	t.Helper()
 	url, ca := o.announced(t)
@@ -103,7 +103,7 @@ func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	return o.send(t, req, ca)
 }
 
-// send sends a request to the operator, whose certificate is ca.
+// send sends a request to the operator; ca is the CA of its certificate.
 func (o *inspected) send(t *testing.T, req *http.Request, ca string) (int, string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -122,7 +122,7 @@ func (o *inspected) send(t *testing.T, req *http.Request, ca string) (int, strin
 	return resp.StatusCode, string(body)
 }
 
-// accountToken returns a ServiceAccount's token for the audiences.
+// accountToken returns a token of a ServiceAccount for the given audiences.
 func accountToken(t *testing.T, namespace, name string, audiences ...string) string {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)
@@ -139,7 +139,7 @@ func accountToken(t *testing.T, namespace, name string, audiences ...string) str
 }
 
 func TestOnlyThePortalMayInspect(t *testing.T) {
-	calm(t) // or its policy may be written by a second pass, whose plan is the last
+	calm(t) // otherwise a second pass can write the bucket policy, and its plan would be the last
 	o := startInspected(t)
 	b := bucketOf(team(t, o), "inspected")
 	create(t, o, b)
@@ -174,7 +174,7 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 	}
 }
 
-// recorded checks what the operator tells of a bucket that it has just made.
+// recorded checks the operator's record of a bucket that it has just created.
 func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 	t.Helper()
 	path := operatorapi.ResourcePath("S3Bucket", b.Namespace, b.Name)
@@ -192,7 +192,7 @@ func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 	}
 }
 
-// worked checks what the operator tells of its controllers after it has made a bucket.
+// worked checks what the operator reports about its controllers after it has created a bucket.
 func (o *inspected) worked(t *testing.T) {
 	t.Helper()
 	status, body := o.get(t, operatorapi.ActivityPath, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience))
@@ -207,14 +207,14 @@ func (o *inspected) worked(t *testing.T) {
 	}
 }
 
-// tenantToken returns a token that anybody in a team can make.
+// tenantToken returns a token that anybody in a team can create.
 func tenantToken(t *testing.T, namespace string) string {
 	t.Helper()
 	create(t, admin(t), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "ci"}})
 	return accountToken(t, namespace, "ci", operatorapi.Audience)
 }
 
-// teamToLookAt creates a team whose resources payments-dev may see.
+// teamToLookAt creates a team whose resources payments-dev can view.
 func teamToLookAt(t *testing.T, c client.Client) string {
 	t.Helper()
 	ns := team(t, c)
@@ -267,7 +267,8 @@ func TestThePortalShowsChecks(t *testing.T) {
 	}
 }
 
-// TestTheAnnouncementOutlivesRenewals: the election writes the Lease from its own copy every two seconds.
+// TestTheAnnouncementOutlivesRenewals checks that the annotations remain, although the leader election writes the Lease
+// from its own copy every two seconds.
 func TestTheAnnouncementOutlivesRenewals(t *testing.T) {
 	o := startInspected(t)
 	url, ca := o.announced(t)

@@ -25,12 +25,12 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// isKept reports whether the object was made again, and is in sync.
+// isKept reports whether the object was created again, and is in sync.
 func (l life) isKept() bool {
 	return l.isReady() && l.GetDeletionTimestamp().IsZero() && l.GetAnnotations()[v1alpha1.AnnotationKeptFrom] != ""
 }
 
-// kept waits until the object of this UID was made again, and is Ready.
+// kept waits until the object with this UID was created again, and is Ready.
 func kept(t *testing.T, c client.Client, obj engine.Object, was types.UID) {
 	t.Helper()
 	await(t, obj.GetName()+" to be made again", func() (bool, string) {
@@ -53,7 +53,7 @@ func awaitNoRecords(t *testing.T, c client.Client) {
 	})
 }
 
-// dataOf returns what a Secret holds.
+// dataOf returns the data of a Secret.
 func dataOf(t *testing.T, c client.Client, ns, name string) map[string][]byte {
 	t.Helper()
 	s := &corev1.Secret{}
@@ -63,7 +63,7 @@ func dataOf(t *testing.T, c client.Client, ns, name string) map[string][]byte {
 	return s.Data
 }
 
-// A deletion that waits is called off by who may write the object; nothing of the bucket or of the request is lost.
+// Anybody who can write the object can cancel a pending deletion; nothing of the bucket or of the request is lost.
 func TestABucketThatIsKeptKeepsItsObjects(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -113,13 +113,13 @@ func bucketEmptied(t *testing.T, api *s3.Client, b *v1alpha1.S3Bucket) *v1alpha1
 	return b
 }
 
-// A database that is kept has the password that it had, and RDS is told of none.
+// A kept database keeps its password, and RDS is not called to change it.
 func TestADatabaseThatIsKeptKeepsItsPassword(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	db := databaseOf(ns, "ledger")
 	createReady(t, c, db)
-	protect := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &db.Status.DBInstanceIdentifier, DeletionProtection: new(true)} // so that the deletion waits
+	protect := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &db.Status.DBInstanceIdentifier, DeletionProtection: new(true)} // to block the deletion
 	if _, err := outsideRDS(t).ModifyDBInstance(t.Context(), protect); err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +147,12 @@ func TestADatabaseThatIsKeptKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// While an object is made again, its resource is nobody else's to take.
+// While a kept object is being created again, nobody else can adopt its resource.
 func TestAnotherTeamTakesNothingThatIsKept(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	ns, thieves := team(t, c), team(t, c)
-	p := keyed(t, c, "240000000092") // which AWS does not keep from another team's names
+	p := keyed(t, c, "240000000092") // an account that AWS does not protect from names of another team
 	b := bucketOf(ns, "docs")
 	b.Spec.ProviderRef.Name = p.Name
 	createReady(t, c, b)
@@ -177,7 +177,8 @@ func TestAnotherTeamTakesNothingThatIsKept(t *testing.T) {
 	}
 }
 
-// What is kept must be there: a new, empty resource does not take its place unless its owner says so.
+// A resource that no longer exists cannot be kept: no new, empty one is created in its place unless the owner requests
+// it.
 func TestWhatIsGoneIsNotKept(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
@@ -197,7 +198,7 @@ func TestWhatIsGoneIsNotKept(t *testing.T) {
 	awaitNoRecords(t, c)
 }
 
-// Who asks to keep what cannot be kept hears why.
+// A request to keep what cannot be kept is refused with the reason.
 func TestKeepingIsAskedForWhereItHelps(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

@@ -23,7 +23,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// life is one object of a specimen, under test.
+// life is one object of a specimen under test.
 type life struct {
 	specimen
 	client.Client
@@ -31,7 +31,7 @@ type life struct {
 	external.Object
 }
 
-// born creates an object; declared adds what the specimen can declare.
+// born creates an object; if declared, with everything that the specimen can declare.
 func (s specimen) born(t *testing.T, c client.Client, ns, name string, declared bool) life {
 	t.Helper()
 	o := s.object(ns, name)
@@ -52,7 +52,7 @@ func (l life) isGone() bool {
 	return apierrors.IsNotFound(l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.DeepCopyObject().(client.Object)))
 }
 
-// assertWhole checks the state that a life without faults is in.
+// assertWhole checks that the object's resource is as after a run without faults.
 func (l life) assertWhole(when string) {
 	l.t.Helper()
 	if got := l.owned(l.t, string(l.GetUID())); len(got) != 1 {
@@ -66,14 +66,14 @@ func (l life) assertWhole(when string) {
 	}
 }
 
-// settled waits until the object is not written any more, and returns the moment and the version.
+// settled waits until the object is not written any more, and returns a mark of the AWS calls and the resourceVersion.
 func (l life) settled() (awsproxy.Mark, string) {
 	l.t.Helper()
 	version := atRest(l.t, l.Client, l.Object)
 	return world.Proxy.Mark(), version
 }
 
-// passes waits for the reads of n passes since m.
+// passes waits for the reads of n reconciles since m.
 func (l life) passes(m awsproxy.Mark, n int) {
 	l.t.Helper()
 	await(l.t, fmt.Sprintf("%d passes", n), func() (bool, string) {
@@ -137,7 +137,7 @@ func (s *stale) serve(old client.Object) {
 	s.old = old
 }
 
-// awaitUse does what causes passes, and waits until some were over the old copy.
+// awaitUse calls cause, which triggers reconciles, and waits until some of them have read the old copy.
 func (s *stale) awaitUse(t *testing.T, cause func()) {
 	t.Helper()
 	before := s.got.Load()

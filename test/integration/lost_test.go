@@ -27,8 +27,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// startAgain starts a cluster with an etcd of its own on the same AWS, in place of one that is lost, with the sample
-// provider.
+// startAgain starts a new cluster, with its own etcd and the sample provider, on the same AWS as the lost one.
 func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	t.Helper()
 	s, err := stack.Start(t.Context(), stack.Options{
@@ -52,7 +51,7 @@ func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	return s, c
 }
 
-// startOperatorIn runs the operator with its real rights in another cluster than world's, under the ID of world's.
+// startOperatorIn runs the operator with its production permissions in another cluster, under the cluster ID of world.
 func startOperatorIn(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	cfg, err := s.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
@@ -71,8 +70,8 @@ func uidOf(t *testing.T, c client.Client, namespace string) string {
 	return string(ns.UID)
 }
 
-// makesOrRemoves reports whether the operator creates or deletes something in AWS, or restores it. CreateTags does not
-// count, for it writes ownership tags.
+// makesOrRemoves reports whether the call creates, deletes or restores something in AWS. CreateTags is excluded,
+// because it writes ownership tags.
 func makesOrRemoves(c awsproxy.Call) bool {
 	for _, verb := range []string{"Create", "Delete", "Run", "Terminate", "Request", "Restore"} {
 		if c.Write && strings.HasPrefix(c.Operation, verb) && c.Operation != "CreateTags" {
@@ -82,7 +81,7 @@ func makesOrRemoves(c awsproxy.Call) bool {
 	return false
 }
 
-// setsSenders reports whether a call is one of those that set who may send, and where.
+// setsSenders reports whether the call sets who can send, or to where.
 func setsSenders(c awsproxy.Call) bool {
 	return slices.Contains([]string{
 		"SetQueueAttributes", "SetTopicAttributes", "Subscribe", "Unsubscribe",
@@ -90,7 +89,7 @@ func setsSenders(c awsproxy.Call) bool {
 	}, c.Operation)
 }
 
-// copyOf returns what a backup has of an object: all but what the old cluster gave it.
+// copyOf returns an object as a backup contains it: without what the old cluster added.
 func copyOf[T client.Object](obj T) T {
 	made := obj.DeepCopyObject().(T)
 	made.SetUID("")
@@ -105,7 +104,7 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	stop := startOperator(t, operatorOptions{})
 	api, ns := outside(t, "test"), team(t, c)
 	before := uidOf(t, c, ns)
-	bucket, old, queue := nameless(ns, "kept"), nameless(ns, "old"), queueOf(ns, "kept") // the names that Portico picks are found again too
+	bucket, old, queue := nameless(ns, "kept"), nameless(ns, "old"), queueOf(ns, "kept") // resources with generated names are found again as well
 	oldName := madeBefore(t, c, old)
 	for _, obj := range []engine.Object{bucket, old, queue} {
 		createReady(t, c, obj)
@@ -121,7 +120,7 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	startOperatorIn(t, s)
 	for _, obj := range []engine.Object{restored, restoredOld, restoredQueue} {
 		create(t, c, obj)
-		reason(t, c, obj, "AlreadyExists") // a namespace of the same name inherits nothing by itself
+		reason(t, c, obj, "AlreadyExists") // a namespace does not inherit from one with the same name
 	}
 	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(calls) != 0 {
 		t.Fatalf("without an admin's word: %v", calls)
@@ -129,7 +128,7 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 
 	annotate(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, v1alpha1.AnnotationFormerUID, before)
 	for _, obj := range []engine.Object{restored, restoredOld, restoredQueue} {
-		ready(t, c, obj) // the annotation wakes them
+		ready(t, c, obj) // the annotation triggers a reconcile
 	}
 	if restored.Status.BucketName != name || restoredOld.Status.BucketName != oldName {
 		t.Errorf("buckets %s and %s, want %s and %s", restored.Status.BucketName, restoredOld.Status.BucketName, name, oldName)
@@ -152,7 +151,8 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	}
 }
 
-// The annotation gives what a namesake had: whoever may not restore must not set it, on a namespace or a request.
+// The annotation gives access to the resources of an earlier namespace or request: only those who can restore can set
+// it, on a namespace or a request.
 func TestOnlyWhoMayRestoreNamesFormerUIDs(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -189,10 +189,10 @@ func TestOnlyWhoMayRestoreNamesFormerUIDs(t *testing.T) {
 	left := space.DeepCopy()
 	left.Annotations = nil
 	refused("a namespace that loses it", dev.Patch(t.Context(), left, client.MergeFrom(space.DeepCopy())))
-	annotate(t, dev, space, "example.com/other", "1") // all else is as before
+	annotate(t, dev, space, "example.com/other", "1") // other annotations can be changed as before
 }
 
-// keepsNamespaces lets a user make and change namespaces, as self-service for namespaces does.
+// keepsNamespaces lets a user create and change namespaces, as self-service for namespaces does.
 func keepsNamespaces(t *testing.T, c client.Client, user string) {
 	t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{{
@@ -208,7 +208,7 @@ func keepsNamespaces(t *testing.T, c client.Client, user string) {
 	}
 }
 
-// ownership returns the zone's records of who owns the hostnames.
+// ownership returns the TXT records of the zone, which say who owns the hostnames.
 func ownership(d domain) []string {
 	d.t.Helper()
 	var all []string
@@ -256,8 +256,8 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 		t.Errorf("status %+v", request.Status)
 	}
 	ready(t, c, &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: held.Name}})
-	// The load balancer controller makes another load balancer, as it names them by the Gateway's UID: the hostname
-	// follows.
+	// The new Gateway has another UID, so the load balancer controller creates another load balancer, and the
+	// hostname's records follow it.
 	calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes)
 	if len(calls) != 1 || calls[0].Operation != "ChangeResourceRecordSets" {
 		t.Errorf("writes %v, want one change of the addresses", calls)
@@ -269,13 +269,13 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 		t.Errorf("records %v, were %v", got, records)
 	}
 
-	if err := erase(t, c, request); err != nil { // what is taken back is Portico's to remove
+	if err := erase(t, c, request); err != nil { // Portico can delete what it has adopted
 		t.Fatal(err)
 	}
 	await(t, "the records to go", func() (bool, string) { return len(d.records()) == 0, fmt.Sprint(d.records()) })
 }
 
-// From a cluster to an empty one on the same AWS, by portico backup and portico restore alone.
+// From a lost cluster to an empty one on the same AWS, with portico backup and portico restore alone.
 func TestABackupBringsALostClusterBack(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// forgetAWS removes what the AWS SDK would take from the environment of whoever runs the tests: profiles, keys, and a
-// bundle of certificates that it parses for every session.
+// forgetAWS removes the settings that the AWS SDK would read from the environment: profiles, keys, and a CA bundle,
+// which it would parse for every session.
 func forgetAWS() {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
@@ -27,7 +27,7 @@ func forgetAWS() {
 	}
 }
 
-// world is the one stack of this package: each test brings its own namespace and resources.
+// world is the one stack of this package; each test creates its own namespace and resources.
 var world *stack.Stack
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

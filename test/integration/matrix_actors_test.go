@@ -22,17 +22,17 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// actor is a column of the matrix: who asks, with a token for programs and the cookie of a browser.
+// actor is a column of the matrix: a caller with a token for programs and the cookie of a browser.
 type actor struct {
 	name    string
-	claims  oidctest.Claims // whoever can sign in
+	claims  oidctest.Claims // of people, who can sign in
 	token   string
 	session string
-	inTeam  bool // has a role in the team, and so knows of it
+	inTeam  bool // has a role in the team, and so knows that it exists
 	member  bool // of its Team
 }
 
-// actors returns the columns. Whoever has a role in the team is a member of its Team, but for the tool.
+// actors returns the columns. All that have a role in the team, except the tool and the admin, are members of its Team.
 func (m *matrix) actors() []actor {
 	person := func(name, group string, inTeam bool) actor {
 		claims := oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}
@@ -60,7 +60,7 @@ func (m *matrix) bindTo(role string, who rbacv1.Subject) {
 	})
 }
 
-// tokenOf returns a token for the REST API, with other claims laid over it.
+// tokenOf returns a token for the REST API with the given claims, overridden by over.
 func (m *matrix) tokenOf(claims, over oidctest.Claims) string {
 	with := oidctest.Claims{"aud": stack.Audience}
 	maps.Copy(with, claims)
@@ -68,20 +68,20 @@ func (m *matrix) tokenOf(claims, over oidctest.Claims) string {
 	return m.issuer.Token(with)
 }
 
-// expiredSession returns the cookie of a session that began longer ago than any may last.
+// expiredSession returns the cookie of a session that is older than the maximum.
 func (m *matrix) expiredSession(claims oidctest.Claims) string {
 	m.t.Helper()
 	return m.sessionAt(claims, m.keys, clocktesting.NewFakePassiveClock(time.Now().Add(-25*time.Hour)))
 }
 
-// foreignSession returns the cookie of another installation, sealed with its keys.
+// foreignSession returns the cookie of another installation, sealed with other keys.
 func (m *matrix) foreignSession(claims oidctest.Claims) string {
 	m.t.Helper()
 	return m.sessionAt(claims, sessionKeys(m.t), clock.RealClock{})
 }
 
-// sessionAt signs in at another replica. It is not asked by the network, where the deadlines of a clock that is late
-// have passed.
+// sessionAt signs in at another replica. It calls the handler directly, because for a late clock the deadlines of
+// network connections would have passed.
 func (m *matrix) sessionAt(claims oidctest.Claims, keys string, now clock.PassiveClock) string {
 	m.t.Helper()
 	p := startPortalOf(m.t, m.issuer.URL, keys, func(parts *portal.Parts) { parts.Clock = now })
@@ -99,7 +99,8 @@ func (m *matrix) sessionAt(claims oidctest.Claims, keys string, now clock.Passiv
 	return get("/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), start.cookies()).session()
 }
 
-// serviceAccount returns the token of a tool of the team, bound as a developer and let in.
+// serviceAccount returns the token of a tool of the team, a ServiceAccount that is bound as a developer and that
+// admission lets in.
 func (m *matrix) serviceAccount() string {
 	m.t.Helper()
 	k, err := kubernetes.NewForConfig(world.Admin)
@@ -115,7 +116,7 @@ func (m *matrix) serviceAccount() string {
 	return accountToken(m.t, m.ns, "ci", stack.Audience)
 }
 
-// entitled waits until the roles count.
+// entitled waits until the roles take effect.
 func (m *matrix) entitled(all []actor) {
 	m.t.Helper()
 	for _, a := range all {

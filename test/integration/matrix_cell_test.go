@@ -12,10 +12,10 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// verdict is what an actor is answered.
+// verdict is the response to an actor.
 type verdict struct {
 	word string // for the table
-	text string // without what differs from one request to the next
+	text string // without the parts that differ between requests
 }
 
 const (
@@ -26,9 +26,9 @@ const (
 	wordOn     = "leads on"
 )
 
-// cell returns the word for what the actor is answered. Whoever is refused must be told the same of what is there and
-// of what is not, and whoever is not of the team, whatever the answer. Members may know that their Team is there, and
-// that a resource is there whose password they may not see.
+// cell returns the word for the response to the actor. A refused actor must get the same response for what exists and
+// for what does not, and an actor outside the team for every response. Members can know that their Team exists, and
+// that a resource exists whose password they cannot see.
 func (m *matrix) cell(r row, a actor) string {
 	m.t.Helper()
 	as := m.make(r)
@@ -45,8 +45,8 @@ func (m *matrix) cell(r row, a actor) string {
 	return got.word
 }
 
-// absent returns the same request about an object that there is not, and, unless the actor is of the team, one in a
-// namespace that there is not.
+// absent returns the same request for an object that does not exist and, unless the actor is of the team, for a
+// namespace that does not exist, by description.
 func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	all := map[string]request{}
 	replaced := func(what, old string) {
@@ -96,7 +96,7 @@ func (m *matrix) ask(server, method string, as request, a actor) verdict {
 	defer func() { _ = resp.Body.Close() }()
 	word := wordOf(resp)
 	if resp.Header.Get("Content-Type") == "text/event-stream" {
-		return verdict{word: word} // it has no end
+		return verdict{word: word} // the body does not end
 	}
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -123,10 +123,10 @@ func wordOf(resp *http.Response) string {
 	return strconv.Itoa(resp.StatusCode)
 }
 
-// clockOf is what a page says of the time, to the second.
+// clockOf matches the time on a page, which is accurate to the second.
 var clockOf = regexp.MustCompile(`data-now="[^"]*"`)
 
-// sameFor takes from an answer what it repeats of the request, and when it was answered.
+// sameFor removes from a response the parts that repeat the request, and the time of the response.
 func (m *matrix) sameFor(text, id string, as request) string {
 	names := []string{m.things[v1alpha1.KindTeam].GetName(), "NAME", m.spare.GetName(), "NAME", id, "ID", nobody, "NAME", m.pod, "NAME", gateways, "NAME"}
 	for _, part := range strings.FieldsFunc(as.path, func(r rune) bool { return r == '/' || r == '?' }) {

@@ -46,7 +46,7 @@ The operator asks Kubernetes for the person whose token it has verified itself: 
 	"`TestTheOperatorBelievesNoPortal`" + `.
 `
 
-// document returns the page.
+// document returns the content of docs/authorization.md.
 func (m *matrix) document(rows []row, actors []actor, cells map[row][]string) string {
 	var b strings.Builder
 	b.WriteString(matrixIntroduction)
@@ -61,7 +61,7 @@ func (m *matrix) document(rows []row, actors []actor, cells map[row][]string) st
 		}
 	}
 	var pages, programs [][]string
-	kinds := map[string][]string{} // that answer alike
+	kinds := map[string][]string{} // kinds with the same line
 	var order []string
 	for _, r := range rows {
 		line := append([]string{r.String()}, cells[r]...)
@@ -93,7 +93,7 @@ func (m *matrix) document(rows []row, actors []actor, cells map[row][]string) st
 	return b.String()
 }
 
-// sets returns the sets of kinds that answer alike, in order.
+// sets returns the sets of kinds with the same lines, in order.
 func sets(order []string, kinds map[string][]string) (all []string) {
 	for _, key := range order {
 		if of := strings.Join(kinds[key], ", "); !slices.Contains(all, of) {

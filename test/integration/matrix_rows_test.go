@@ -19,14 +19,14 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// request is one of a row of the matrix, as each actor sends it.
+// request is the request of one row of the matrix, as each actor sends it.
 type request struct {
 	path   string // with team and object named
 	body   string
 	header http.Header
 }
 
-// nobody is what no team and no object is called.
+// nobody is a name that no team and no object has.
 const nobody = "no-such-name"
 
 // row is a route with a method.
@@ -42,23 +42,24 @@ func (r row) String() string {
 	return r.method + " " + r.route
 }
 
-// isREST tells routes of the REST API.
+// isREST reports whether the route is one of the REST API.
 func (r row) isREST() bool { return strings.HasPrefix(r.route, "/api/v1/") }
 
-// ofTeam tells routes about one Team.
+// ofTeam reports whether the route is about one Team.
 func (r row) ofTeam() bool {
 	return strings.HasPrefix(r.route, "/team/{name}") || strings.HasPrefix(r.route, "/api/v1/teams/{name}")
 }
 
-// ofSecrets tells routes by which people ask the operator: they know no dry run.
+// ofSecrets reports whether the route has the operator do something for a person; these do not support dry runs.
 func (r row) ofSecrets() bool {
 	return r.isREST() && (strings.Contains(r.route, "/secrets") || strings.HasSuffix(r.route, "/reveal"))
 }
 
-// ofPassword tells the page that shows the password of a resource: whoever is refused sees the resource all the same.
+// ofPassword reports whether the route is the page that shows a resource's password: an actor who is refused can still
+// see the resource.
 func (r row) ofPassword() bool { return strings.HasSuffix(r.route, "/{name}/password") }
 
-// kind returns the kind of the REST API's route, nil if it is of none.
+// kind returns the kind of a REST route, or nil if it has none.
 func (m *matrix) kind(r row) *catalog.Kind {
 	for part := range strings.SplitSeq(r.route, "/") {
 		if k, ok := m.portal.kinds.ByPlural(part); ok {
@@ -68,7 +69,8 @@ func (m *matrix) kind(r row) *catalog.Kind {
 	return nil
 }
 
-// make returns the request of the row. Each is new: what one actor has changed or deleted is not there for the next.
+// make returns the request of the row. Each call returns a new one, because one actor may have changed or deleted the
+// object of the previous one.
 func (m *matrix) make(r row) request {
 	m.t.Helper()
 	if r.isREST() {
@@ -83,7 +85,7 @@ func (m *matrix) makeREST(r row) request {
 	out := request{path: r.route, header: http.Header{}}
 	if k := m.kind(r); k != nil {
 		obj := m.things[k.Name]
-		if k.Name == v1alpha1.KindTeam && r.method == http.MethodDelete { // one with resources is not deleted
+		if k.Name == v1alpha1.KindTeam && r.method == http.MethodDelete { // a Team with resources cannot be deleted
 			obj = m.spare
 		}
 		out.path = strings.NewReplacer("{namespace}", cmp.Or(obj.GetNamespace(), m.ns), "{name}", obj.GetName()).Replace(r.route)
@@ -125,7 +127,7 @@ func (m *matrix) makeREST(r row) request {
 	return out
 }
 
-// bodyOf returns what is sent with the method about the kind's object.
+// bodyOf returns the request body for the method and the kind.
 func (m *matrix) bodyOf(method string, k catalog.Kind) string {
 	m.t.Helper()
 	var obj map[string]any
@@ -150,7 +152,7 @@ func (m *matrix) bodyOf(method string, k catalog.Kind) string {
 	return string(text)
 }
 
-// plain returns what a user writes of an object.
+// plain returns an object as a user writes it.
 func (m *matrix) plain(obj client.Object) map[string]any {
 	m.t.Helper()
 	all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
@@ -168,7 +170,7 @@ func (m *matrix) plain(obj client.Object) map[string]any {
 	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": gvk.Kind, "metadata": meta, "spec": all["spec"]}
 }
 
-// about returns the object that the page is about, and the plural name of its kind. What is deleted is made for it.
+// about returns the object that the page is about, and the plural name of its kind. For a deletion it creates one.
 func (m *matrix) about(r row) (plural string, obj client.Object) {
 	m.t.Helper()
 	ofApp := slices.ContainsFunc([]string{"/pods/", "/logs", "/scale", "/rollback", "/restart"}, func(part string) bool { return strings.Contains(r.route, part) })
@@ -222,7 +224,7 @@ func (m *matrix) makePage(r row) request {
 	return out
 }
 
-// yaml returns what a user writes of an object.
+// yaml returns an object as YAML, as a user writes it.
 func (m *matrix) yaml(obj client.Object) string {
 	m.t.Helper()
 	b, err := yaml.Marshal(m.plain(obj))
@@ -232,7 +234,7 @@ func (m *matrix) yaml(obj client.Object) string {
 	return string(b)
 }
 
-// formOf returns what a browser posts to the page.
+// formOf returns the form that a browser posts to the page.
 func (m *matrix) formOf(r row, obj client.Object) url.Values {
 	m.t.Helper()
 	switch r.route {

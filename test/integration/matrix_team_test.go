@@ -17,11 +17,11 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// teams makes the Team that has the namespace, and one without resources, which can be suspended and deleted. The
-// members of both are the groups of the roles: the operator gives them their rights.
+// teams creates the Team of the namespace, and one without resources, which can be suspended and deleted. The members
+// of both are the groups of the roles: the operator gives them their permissions.
 func (m *matrix) teams() {
 	m.t.Helper()
-	name := m.ns + "-matrix" // as its Team will be called
+	name := m.ns + "-matrix" // the name that its Team will have
 	edit(m.t, m.c, namespaceNamed(m.t, m.c, m.ns), func(ns *corev1.Namespace) { ns.Labels[v1alpha1.LabelTeam] = name })
 	m.things[v1alpha1.KindTeam] = m.teamWith("matrix", m.ns)
 	m.spare = m.teamWith("spare", m.ns+"-spare")
@@ -41,10 +41,10 @@ func (m *matrix) teamWith(name, namespace string) *v1alpha1.Team {
 	return made
 }
 
-// group returns the group, as the identity provider names it, whose members have the role.
+// group returns the group whose members have the role, as the identity provider names it.
 func (m *matrix) group(role v1alpha1.TeamRole) string { return role.ClusterRole() + "-" + m.ns }
 
-// withAnother returns the Team as somebody writes it who adds a member, and the members alone.
+// withAnother returns the Team with one more member, and a patch with its members only.
 func (m *matrix) withAnother() (whole, members map[string]any) {
 	m.t.Helper()
 	t := m.things[v1alpha1.KindTeam].DeepCopyObject().(*v1alpha1.Team)
@@ -53,7 +53,7 @@ func (m *matrix) withAnother() (whole, members map[string]any) {
 	return whole, map[string]any{"spec": map[string]any{"members": nested(whole, "spec", "members")}}
 }
 
-// formOfTeam returns what a browser posts to a page about Teams.
+// formOfTeam returns the form that a browser posts to a page about Teams.
 func (m *matrix) formOfTeam(r row, obj client.Object) url.Values {
 	m.t.Helper()
 	switch r.route {
@@ -82,7 +82,7 @@ func (m *matrix) etag(obj client.Object) string {
 	return cluster.ETag(&unstructured.Unstructured{Object: all})
 }
 
-// entitledTo waits until the members have their rights on the Team.
+// entitledTo waits until the members have their permissions on the Team.
 func (m *matrix) entitledTo(team client.Object, all []actor) {
 	m.t.Helper()
 	_, members := m.withAnother()

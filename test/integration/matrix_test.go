@@ -29,7 +29,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/authorization.md")
 
-// matrix is a portal with one object of each kind, and all who may come.
+// matrix is a portal with one object of each kind, which all actors try to use.
 type matrix struct {
 	journey
 	issuer *oidctest.Provider
@@ -37,14 +37,15 @@ type matrix struct {
 	portal *replica
 	asset  string
 	things map[string]client.Object // by kind
-	spare  client.Object            // a Team that has nothing
+	spare  client.Object            // a Team without resources
 	pod    string
 
-	compared int // with what there is not
+	compared int // with what does not exist
 }
 
-// TestTheAuthorisationMatrix sends every route of the portal's routers, with every method, as every actor. What it is
-// answered is docs/authorization.md: a new route, or another answer, fails until somebody has looked at it.
+// TestTheAuthorisationMatrix sends every route of the portal's routers, with every method, as every actor. The
+// responses are recorded in docs/authorization.md: a new route, or another response, fails the test until somebody has
+// reviewed it.
 func TestTheAuthorisationMatrix(t *testing.T) {
 	m := newMatrix(t)
 	actors := m.actors()
@@ -114,7 +115,7 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// thing makes the object of the kind that all ask about. Nobody works on it.
+// thing creates the object of the kind that all actors use. It is paused.
 func (m *matrix) thing(kind string) client.Object {
 	m.t.Helper()
 	if kind == "HostnameGrant" {
@@ -131,7 +132,7 @@ func (m *matrix) thing(kind string) client.Object {
 	return obj
 }
 
-// podOf makes a Pod of the application, and a version to go back to.
+// podOf creates a Pod of the application, and a revision to roll back to, and returns the Pod's name.
 func (m *matrix) podOf(app *v1alpha1.WebApp) string {
 	m.t.Helper()
 	edit(m.t, statusOnly{m.c}, app, func(app *v1alpha1.WebApp) {
@@ -145,7 +146,7 @@ func (m *matrix) podOf(app *v1alpha1.WebApp) string {
 	return pod.Name
 }
 
-// statusOnly writes the status where others write the object.
+// statusOnly is a client that patches only the status of objects.
 type statusOnly struct{ client.Client }
 
 // Patch implements client.Client.
@@ -153,7 +154,7 @@ func (s statusOnly) Patch(ctx context.Context, obj client.Object, patch client.P
 	return s.Status().Patch(ctx, obj, patch)
 }
 
-// cached waits until the portal knows the object.
+// cached waits until the portal has cached the object.
 func (m *matrix) cached(obj client.Object) {
 	m.t.Helper()
 	admins := oidctest.Claims{"preferred_username": "waiting", "groups": []string{"platform-admins"}}
@@ -172,7 +173,7 @@ func (m *matrix) cached(obj client.Object) {
 	})
 }
 
-// rows returns every route of the portal with its methods, and once more those that answer with streams.
+// rows returns every route of the portal with its methods, and an additional row for each route that can stream.
 func (m *matrix) rows() []row {
 	m.t.Helper()
 	all := map[string][]string{}
@@ -192,7 +193,7 @@ func (m *matrix) rows() []row {
 	paths := m.portal.call(m.t, "", "GET", "/openapi.json", nil).body["paths"]
 	var rows []row
 	for route, methods := range all {
-		if slices.Contains(methods, http.MethodTrace) { // handed on whatever the method: what is served there was walked too
+		if slices.Contains(methods, http.MethodTrace) { // mounted for all methods; its routes are walked too
 			methods = []string{http.MethodGet}
 		}
 		for _, method := range methods {
@@ -209,15 +210,15 @@ func (m *matrix) rows() []row {
 	return rows
 }
 
-// order sorts by route, signing out last: it ends the session that the others need.
+// order returns the sort key: by route, with signing out last, because it ends the session that the others need.
 func (r row) order() string {
 	return fmt.Sprint(strings.HasPrefix(r.route, "/auth/"), r.route == auth.LogoutPath, " ", r.route, " ", r.method, r.stream)
 }
 
-// metricsRow is served at a port of its own.
+// metricsRow is the metrics endpoint, which has its own port.
 var metricsRow = row{method: "GET", route: "/metrics"}
 
-// metrics asks for the portal's metrics as they are served with authentication.
+// metrics requests the portal's metrics as every actor, as they are served with authentication.
 func (m *matrix) metrics(actors []actor) (cells []string) {
 	m.t.Helper()
 	cfg, err := world.ServiceAccountConfig(m.t.Context(), stack.Namespace, "portico-portal")

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// sum adds up the series of a metric that carry these labels; of a histogram its count.
+// sum adds up the series of a metric that have these labels; for a histogram, their counts.
 func sum(t *testing.T, name string, labels map[string]string) float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -77,11 +77,11 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	})
 }
 
-// manyNamespaces are more than any metric of ours that counts objects may have series for a kind.
+// manyNamespaces is more than the number of series per kind that any Portico metric that counts objects can have.
 const manyNamespaces = 30
 
-// TestMetricsHaveABound makes objects in many namespaces, which wait for different things, and compares every series of
-// ours with docs/metrics.md.
+// TestMetricsHaveABound creates objects in many namespaces, which wait for different things, and compares every series
+// of Portico's metrics with docs/metrics.md.
 func TestMetricsHaveABound(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{leaderElect: true})
@@ -123,7 +123,7 @@ func TestMetricsHaveABound(t *testing.T) {
 	}
 }
 
-// assertBounded compares what is shown of a metric with what the page says; f is nil if nothing is.
+// assertBounded compares the series of a metric with its declaration in docs/metrics.md; f is nil if there are none.
 func assertBounded(t *testing.T, m *metric.Info, f *dto.MetricFamily, names []string) {
 	t.Helper()
 	series := len(f.GetMetric())
@@ -157,7 +157,7 @@ func assertBounded(t *testing.T, m *metric.Info, f *dto.MetricFamily, names []st
 	}
 }
 
-// assertThere looks that a library still shows what the page says.
+// assertThere checks that a library still exports a metric as docs/metrics.md describes it.
 func assertThere(t *testing.T, m *metric.Info, f *dto.MetricFamily) {
 	t.Helper()
 	if len(f.GetMetric()) == 0 {

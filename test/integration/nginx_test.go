@@ -29,11 +29,11 @@ type proxied struct {
 	*replica
 	issuer *oidctest.Provider
 	nginx  *nginx.Server
-	// plain is the portal's address, where nginx has its defaults. At documented it has what the admin guide says.
+	// plain is the portal's address at an nginx with default settings, documented at one with those of the admin guide.
 	plain, documented string
 }
 
-// behindNginx starts a portal, and nginx in front of it.
+// behindNginx starts a portal behind nginx.
 func behindNginx(t *testing.T) *proxied {
 	t.Helper()
 	path, err := nginx.Path("../..")
@@ -66,7 +66,7 @@ func behindNginx(t *testing.T) *proxied {
 	return p
 }
 
-// nginxInTheGuide returns the directives that the admin guide has.
+// nginxInTheGuide returns the nginx directives of the admin guide.
 func nginxInTheGuide(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/admin-guide.md")
@@ -81,7 +81,7 @@ func nginxInTheGuide(t *testing.T) string {
 	return directives
 }
 
-// passer is a browser that speaks one protocol with nginx.
+// passer is a browser that uses one protocol to talk to nginx.
 type passer struct {
 	t      *testing.T
 	at     string
@@ -103,7 +103,7 @@ func (p *proxied) passer(t *testing.T, at string, protocol int) *passer {
 	}}
 }
 
-// ask sends a request as a browser does, a form with POST. The answer is as it came, which is packed.
+// ask sends a request as a browser does, with POST if there is a form. The response may be compressed.
 func (v *passer) ask(path string, form url.Values) *http.Response {
 	v.t.Helper()
 	method, body := http.MethodGet, io.Reader(http.NoBody)
@@ -130,7 +130,7 @@ func (v *passer) open(path string, form url.Values) answer {
 	return read(v.t, v.ask(path, form))
 }
 
-// signIn goes through the provider as somebody of a team who is in so many groups beside.
+// signIn signs in at the provider as a member of a team with so many additional groups.
 func (v *passer) signIn(groups int) answer {
 	v.t.Helper()
 	all := []string{"team-payments"}
@@ -148,14 +148,14 @@ func (v *passer) signIn(groups int) answer {
 	return in
 }
 
-// groupID returns an ID as Entra ID has them, the same each time.
+// groupID returns an ID in the format of Entra ID, always the same for i.
 func groupID(i int) string {
 	h := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// TestBehindNginx uses the portal as people and programs do, behind an nginx that has its default buffers and
-// compresses all that it can.
+// TestBehindNginx uses the portal as people and programs do, behind an nginx with default buffers that compresses
+// everything it can.
 func TestBehindNginx(t *testing.T) {
 	p := behindNginx(t)
 	for protocol := 1; protocol <= 2; protocol++ {
@@ -185,8 +185,8 @@ func (v *passer) readsAPage(protocol int) {
 	}
 }
 
-// requestsByTheForm sends a form with mistakes, which comes back with what was entered. nginx hands on another host
-// than the portal's, and there is no Sec-Fetch-Site of a new browser beside the Origin.
+// requestsByTheForm sends a form with mistakes, which is shown again with what was entered. nginx passes a Host that is
+// not the portal's, and the Origin comes without the Sec-Fetch-Site of newer browsers.
 func (v *passer) requestsByTheForm() {
 	v.t.Helper()
 	v.open("/teams/payments/new/s3buckets", nil).want(v.t, http.StatusOK)
@@ -197,7 +197,7 @@ func (v *passer) requestsByTheForm() {
 	}
 }
 
-// followsLive sees a bucket appear while the stream goes on.
+// followsLive checks that a new bucket appears on an open stream.
 func (v *passer) followsLive() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.t.Context(), 10*time.Second)
@@ -229,7 +229,7 @@ func (v *passer) followsLive() {
 	}
 }
 
-// token returns one for programs.
+// token returns a token for the REST API.
 func (v *passer) token() string {
 	token := v.issuer.Token(oidctest.Claims{
 		"preferred_username": "payments-dev", "groups": []string{"team-payments"}, "aud": stack.Audience,
@@ -238,7 +238,7 @@ func (v *passer) token() string {
 	return token
 }
 
-// changesByREST sends back the ETag that nginx has weakened.
+// changesByREST sends the ETag back as nginx has weakened it.
 func (v *passer) changesByREST(protocol int) {
 	v.t.Helper()
 	token, name := v.token(), unique("weak")
@@ -303,7 +303,8 @@ func (v *passer) signsOut() {
 	}
 }
 
-// TestNginxLetsManyGroupsThrough with the directives of the admin guide, and not without.
+// TestNginxLetsManyGroupsThrough signs in with many groups, which works with the directives of the admin guide, and
+// fails without.
 func TestNginxLetsManyGroupsThrough(t *testing.T) {
 	p := behindNginx(t)
 	for protocol := 1; protocol <= 2; protocol++ {

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// offerDesk asks an operator what an account has for the requests of one team.
+// offerDesk asks an operator for the values that an account offers for fields of one team's requests.
 type offerDesk struct {
 	*inspected
 	t            *testing.T
@@ -28,7 +28,7 @@ type offerDesk struct {
 	ns, provider string
 }
 
-// ask returns the answer once AWS has given one.
+// ask returns the answer once it is no longer pending.
 func (d offerDesk) ask(kind, field string, with ...string) operatorapi.Offers {
 	d.t.Helper()
 	q := operatorapi.OfferQuery{Kind: kind, Namespace: d.ns, Provider: d.provider, Field: field, With: map[string]string{}}
@@ -47,7 +47,7 @@ func (d offerDesk) ask(kind, field string, with ...string) operatorapi.Offers {
 	return got
 }
 
-// values returns what can be entered; an error fails the test.
+// values returns the offered values of a field; an error fails the test.
 func (d offerDesk) values(kind, field string, with ...string) []string {
 	d.t.Helper()
 	got := d.ask(kind, field, with...)
@@ -76,8 +76,7 @@ func (d offerDesk) has(kind, field string, want, never []string, with ...string)
 	}
 }
 
-// What an account has for the fields of requests is listed with the permissions of docs/iam, without what the team
-// cannot use.
+// Values for fields of requests are listed with the permissions of docs/iam, without those that the team cannot use.
 func TestAnAccountsOffersAreListed(t *testing.T) {
 	o := startInspected(t)
 	ns := team(t, o)
@@ -138,7 +137,7 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	d.has(database, "vpcSecurityGroupIDs", []string{ours}, []string{theirs})
 	d.has(database, "dbParameterGroupName", nil, []string{"tuned", "theirs"}, "engine", "postgres")
 
-	// The team's and the account's rules narrow the lists at once.
+	// Changed rules of the account narrow the lists.
 	edit(t, o, p, func(p *v1alpha1.AWSProvider) {
 		p.Spec.Guardrails = &v1alpha1.Guardrails{
 			AllowedInstanceTypes: []string{"t3.*"}, AllowedDatabaseClasses: []string{"db.t4g.*"}, AllowedImageOwners: []string{"self"},
@@ -168,13 +167,14 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	})
 }
 
-// eventually waits until answers that are shared for some seconds have gone.
+// eventually waits until answers that are cached for some seconds have expired.
 func (d offerDesk) eventually(field string, done func() bool) {
 	d.t.Helper()
 	await(d.t, "the narrower list for "+field, func() (bool, string) { return done(), "as before" })
 }
 
-// Who may not use an account, and an account that does not allow the list, get a reason instead of a list.
+// A namespace that cannot use the account, and an account without the permission to list, get a reason instead of a
+// list.
 func TestWhyThereIsNoListIsSaid(t *testing.T) {
 	o := startInspected(t)
 	ns := team(t, o)
@@ -197,7 +197,7 @@ func TestWhyThereIsNoListIsSaid(t *testing.T) {
 	}
 }
 
-// Of hosted zones there are the domains, for requests of hostnames.
+// Hosted zones are listed with their domains, for requests of hostnames.
 func TestHostedZonesAreListed(t *testing.T) {
 	o := startInspected(t)
 	domain := domainOf(t, o)

@@ -18,9 +18,9 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// In the oldest region S3 answers 200 to whoever creates a bucket of their own account once more. Somebody with access
-// to the account makes the bucket between the operator's look and its call: it stays as they made it, when the object
-// goes, too.
+// In us-east-1 S3 answers 200 when an account creates a bucket that it already owns. Somebody with access to the
+// account creates the bucket between the operator's read and its create call: Portico does not change the bucket, and
+// does not delete it with the object.
 func TestABucketOfTheSameAccountIsNotTakenInTheOldestRegion(t *testing.T) {
 	calm(t)
 	const oldest = "us-east-1"
@@ -39,7 +39,7 @@ func TestABucketOfTheSameAccountIsNotTakenInTheOldestRegion(t *testing.T) {
 	} {
 		b := bucketOf(ns, name)
 		b.Spec.ProviderRef.Name, b.Spec.Region = p.Name, oldest
-		bucket := b.Spec.BucketName // b is read again while the hook is called
+		bucket := b.Spec.BucketName // b is read again while the hook runs
 		serve := world.Proxy.ServeBucket(bucket, row.server)
 		var once sync.Once
 		world.Proxy.OnCall(func(ctx context.Context, call awsproxy.Call, phase awsproxy.Phase) error {

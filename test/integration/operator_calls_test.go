@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestWhatABucketCosts: a new bucket of which nothing is said but its name costs six requests to the API server until
-// it is Ready, and its deletion two. AWS is a fake that shows at once what was done.
+// TestWhatABucketCosts checks that a new bucket with only a name costs six requests to the API server until it is
+// Ready, and its deletion two. The fake AWS shows every change at once.
 func TestWhatABucketCosts(t *testing.T) {
 	c := admin(t)
 	aws, err := fakeaws.Start()
@@ -50,7 +50,7 @@ func TestWhatABucketCosts(t *testing.T) {
 		b.Spec.ProviderRef.Name = at.Name
 		return b
 	}
-	first := bucket("first") // the provider is checked, and the namespace known
+	first := bucket("first") // so that the provider has been checked and the namespace read
 	create(t, c, first)
 	ready(t, c, first)
 	b := bucket("costs")
@@ -81,7 +81,7 @@ func TestWhatABucketCosts(t *testing.T) {
 	})
 }
 
-// asked waits until nothing was asked for two seconds, and returns what was asked until then but for watches and
+// asked waits until there has been no request for two seconds, and returns the requests until then, without watches and
 // leases.
 func asked(t *testing.T, all *calls) (got []call) {
 	t.Helper()

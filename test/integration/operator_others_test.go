@@ -25,7 +25,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// ownerOf returns a reference to a paused WebApp, so that the garbage collector leaves what it owns.
+// ownerOf returns an owner reference to a paused WebApp, so that the garbage collector does not delete its dependents.
 func ownerOf(t *testing.T, c client.Client, ns, name string) metav1.OwnerReference {
 	t.Helper()
 	app := appOf(ns, name)
@@ -42,7 +42,7 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 	service := changed(markedService(ns), func(s *corev1.Service) { s.ObjectMeta = others })
 	deployment := changed(markedDeployment(ns), func(d *appsv1.Deployment) {
 		d.ObjectMeta = others
-		// Or another policy refuses it too, and which of them says so is a matter of luck.
+		// Without this another policy refuses it as well, and it is random which message is returned.
 		d.Spec.Template.Spec.ServiceAccountName, d.Spec.Template.Spec.AutomountServiceAccountToken = "theirs", new(false)
 	})
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: others}
@@ -117,7 +117,8 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 	})
 }
 
-// Whoever may request in every namespace could have a web app in that of the operator read the keys of AWS accounts.
+// Anybody who can create requests in every namespace could have a web app in the operator's namespace read the keys of
+// AWS accounts.
 func TestNothingIsRequestedInNamespacesOfTheSystem(t *testing.T) {
 	c := admin(t)
 	for _, ns := range []string{"kube-system", "kube-public", stack.Namespace, controllers.DefaultGatewayNamespace} {
@@ -132,7 +133,8 @@ func TestNothingIsRequestedInNamespacesOfTheSystem(t *testing.T) {
 	}
 }
 
-// The API server checks expressions against the schemas of what they match, and tells what it finds in the status only.
+// The API server checks the policies' expressions against the schemas of the matched types, and reports warnings in
+// their status only.
 func TestThePoliciesFitTheSchemas(t *testing.T) {
 	c := admin(t)
 	for _, name := range []string{"portico-operator", "portico-operator-pods", "portico-namespaces"} {
@@ -147,8 +149,8 @@ func TestThePoliciesFitTheSchemas(t *testing.T) {
 	}
 }
 
-// Without the ClusterRoleBinding portico-operator-secrets the operator works where its role is bound, and says so
-// elsewhere.
+// Without the ClusterRoleBinding portico-operator-secrets, the operator works in namespaces where its role is bound,
+// and reports the missing permission in others.
 func TestSecretsCanBeLimitedToNamespacesOfTeams(t *testing.T) {
 	c := admin(t)
 	here, elsewhere := team(t, c), team(t, c)

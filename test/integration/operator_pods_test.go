@@ -42,8 +42,8 @@ func TestAStolenOperatorRunsNoPodsOfPower(t *testing.T) {
 	secured := func(change func(*corev1.SecurityContext)) func(context.Context, client.Client) error {
 		return with(func(p *corev1.PodSpec) { change(p.Containers[0].SecurityContext) })
 	}
-	// What an admin has put into a Deployment of ours stays, and can be rolled out with the next version; more of it
-	// cannot.
+	// What an admin has added to one of Portico's Deployments stays, and is accepted with the next version; additions
+	// are not.
 	odd := changed(base, func(d *appsv1.Deployment) {
 		d.Name, d.OwnerReferences[0].Name, d.Spec.Template.Spec.ServiceAccountName = "odd", "odd", "odd"
 		p := &d.Spec.Template.Spec

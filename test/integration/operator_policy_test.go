@@ -23,8 +23,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// asOperator returns two clients with the operator's username: one has its rights, the other all that there are, so
-// that nothing but the policies can refuse what it does. Neither changes anything.
+// asOperator returns two dry-run clients with the operator's username: one with its permissions, and one with all
+// permissions, so that only the policies can refuse its requests.
 func asOperator(t *testing.T, c client.Client) (bound, unbound client.Client) {
 	t.Helper()
 	own, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
@@ -51,8 +51,8 @@ func dryClient(t *testing.T, cfg *rest.Config) client.Client {
 	return c
 }
 
-// attempt is one write with the operator's token, and the words in which the policies refuse it; none: they let it
-// pass.
+// attempt is one write with the operator's token, and a part of the message with which the policies refuse it, or "" if
+// they allow it.
 type attempt struct {
 	do   func(context.Context, client.Client) error
 	says string
@@ -76,8 +76,8 @@ func deletes(obj client.Object) func(context.Context, client.Client) error {
 	}
 }
 
-// judge plays every attempt by both clients. Of the one with the operator's rights it only counts that it gets nowhere
-// either.
+// judge makes every attempt with both clients. With the operator's permissions, it only checks that refused attempts
+// are forbidden.
 func judge(t *testing.T, c client.Client, attempts map[string]attempt) {
 	t.Helper()
 	bound, unbound := asOperator(t, c)
@@ -109,7 +109,7 @@ func marked(ns, name, kind, owner string) metav1.ObjectMeta {
 	}
 }
 
-// changed returns a copy with one difference.
+// changed returns a changed copy of obj.
 func changed[T client.Object](obj T, change func(T)) T {
 	other := obj.DeepCopyObject().(T)
 	change(other)
@@ -120,7 +120,7 @@ func markedSecret(ns string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: marked(ns, "docs-s3bucket-binding", "S3Bucket", "docs"), Type: "servicebinding.io/s3"}
 }
 
-// valuesOf returns a Secret as the operator makes it for values that somebody sets.
+// valuesOf returns a Secret as the operator creates it for values that somebody sets.
 func valuesOf(ns string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "keys", Labels: map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretValues}},

@@ -20,8 +20,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestADatabaseIsSignedInToAsOneself: developers read as a user of their own, owners write, and see the master
-// password; that user ends.
+// TestADatabaseIsSignedInToAsOneself checks that developers read with their own database user, that owners write and
+// can see the master password, and that these users expire.
 func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 	_, dialer := realDatabases(t)
 	o := startInspectedWith(t, peopleOf(world.Issuer), dialer)
@@ -83,7 +83,7 @@ func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 	}
 }
 
-// signsIn returns what a person is shown who asks for the password of a database, and as connection details.
+// signsIn reveals a database's password to a person, and returns the response, also as connection details.
 func (r *replica) signsIn(t *testing.T, user, path string) (got operatorapi.Password, details map[string]string) {
 	t.Helper()
 	said := ""
@@ -99,8 +99,8 @@ func (r *replica) signsIn(t *testing.T, user, path string) (got operatorapi.Pass
 	}
 }
 
-// TestAPersonsOwnUserCannotBeWidened has a developer try to make more of their user of a database, which has a long
-// name and stays when its RDSInstance goes: the user is dropped then all the same.
+// TestAPersonsOwnUserCannotBeWidened has a developer try to extend their own database user. The database has a long
+// name and remains when its RDSInstance is deleted; the user is dropped nevertheless.
 func TestAPersonsOwnUserCannotBeWidened(t *testing.T) {
 	_, dialer := realDatabases(t)
 	o := startInspectedWith(t, peopleOf(world.Issuer), dialer)

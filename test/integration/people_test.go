@@ -34,7 +34,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// peopleOf returns the settings of an operator that takes the tokens of an issuer, as the portals of these tests do.
+// peopleOf returns the settings of an operator that accepts an issuer's tokens, as the portals of these tests do.
 func peopleOf(issuer string) identity.Settings {
 	return identity.Settings{
 		Issuer: issuer, Audiences: []string{stack.Audience}, SignIn: stack.PortalClient,
@@ -52,7 +52,7 @@ func gives(t *testing.T, c client.Client, ns, user, role string) {
 	})
 }
 
-// setting returns what sets a value of a Secret.
+// setting sets values of a Secret and returns the response.
 func (r *replica) setting(t *testing.T, token, ns, name string, body any) answer {
 	t.Helper()
 	return r.call(t, token, "PATCH", "/namespaces/"+ns+"/secrets/"+name, body, "Content-Type", mergePatch)
@@ -66,8 +66,8 @@ func values(pairs ...string) map[string]any {
 	return map[string]any{"values": all}
 }
 
-// TestValuesOfSecretsAreSetByTheirEditors: by REST, with tokens of Dex. That the values are nowhere else is for the
-// search of the whole run.
+// TestValuesOfSecretsAreSetByTheirEditors sets values through the REST API, with tokens of Dex. The search for secrets
+// of the whole run checks that the values appear nowhere else.
 func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	const value = "planted-0b77-value-of-a-team"
 	secrets.Plant("a value that an editor sets", value)
@@ -110,7 +110,7 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	if got := secretOf(t, o.Client, ns, "shop"); got["token"] != value || len(got) != 2 {
 		t.Errorf("the Secret has other values, or %d of them", len(got))
 	}
-	// By key: what somebody else sets stays, and what is removed goes.
+	// A patch changes single keys: values that others have set remain, and removed ones are deleted.
 	change := map[string]any{"values": map[string]any{"other-token": nil, "third": "t"}}
 	set := p.setting(t, editor, ns, "shop", change).want(t, http.StatusOK)
 	if got := secretOf(t, o.Client, ns, "shop"); got["token"] != value || got["third"] != "t" || len(got) != 2 {
@@ -138,8 +138,8 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	}
 }
 
-// TestWhoSetsValuesMakesNoToken: portico-secret-writer is worth what the operator does for it, and nothing with
-// kubectl. A Secret that was made with a token before is not touched.
+// TestWhoSetsValuesMakesNoToken checks that portico-secret-writer gives access through the operator only, and none with
+// kubectl. An existing Secret with a token is not changed.
 func TestWhoSetsValuesMakesNoToken(t *testing.T) {
 	o := startInspectedFor(t, peopleOf(world.Issuer))
 	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))
@@ -171,7 +171,7 @@ func TestWhoSetsValuesMakesNoToken(t *testing.T) {
 			t.Errorf("to %s: %v %s", what, err, out)
 		}
 	}
-	// As the documentation says.
+	// The documentation shows these commands.
 	if out, err := as("auth", "can-i", "--list"); err != nil || !strings.Contains(out, "secretvalues.portico.dev") || strings.Contains(out, "\nsecrets ") {
 		t.Errorf("kubectl lists the rights %v %s", err, out)
 	}
@@ -188,7 +188,8 @@ func TestWhoSetsValuesMakesNoToken(t *testing.T) {
 	}
 }
 
-// TestSecretsOfOthersAreLeftAlone: what has no label, Portico's own ones among them, is refused and stays as it was.
+// TestSecretsOfOthersAreLeftAlone checks that Secrets without the label, which include Portico's own, or of another
+// type are refused and not changed.
 func TestSecretsOfOthersAreLeftAlone(t *testing.T) {
 	o := startInspectedFor(t, peopleOf(world.Issuer))
 	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))
@@ -236,7 +237,7 @@ func TestSecretsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-// errand sends the operator what a portal would, with this token of a person.
+// errand sends a request to the operator as the portal would, with this token of a person.
 func (o *inspected) errand(t *testing.T, method, path, person string) (int, string) {
 	t.Helper()
 	url, ca := o.announced(t)
@@ -255,8 +256,8 @@ func (o *inspected) errand(t *testing.T, method, path, person string) (int, stri
 	return o.send(t, req, ca)
 }
 
-// TestTheOperatorBelievesNoPortal: a portal that was taken over hands on what it likes, and the operator takes no token
-// but a good one.
+// TestTheOperatorBelievesNoPortal checks that the operator accepts only valid tokens of people, whatever a compromised
+// portal sends.
 func TestTheOperatorBelievesNoPortal(t *testing.T) {
 	issuer := oidctest.New(t)
 	o := startInspectedFor(t, peopleOf(issuer.URL))
@@ -320,7 +321,8 @@ func TestTheOperatorBelievesNoPortal(t *testing.T) {
 	}
 }
 
-// TestAPasswordIsShownOnceAndNoted: to who may get the binding Secret, and on the record.
+// TestAPasswordIsShownOnceAndNoted checks that a password is shown to those who can read the binding Secret, and
+// audited.
 func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 	var log syncedBuffer
 	o := &inspected{Client: admin(t), people: peopleOf(world.Issuer)}
@@ -344,7 +346,7 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"}},
 	})
 	path := "/namespaces/" + ns + "/rdsinstances/ledger/reveal"
-	for _, user := range []string{"viewer", "search-dev"} { // who may set values may not read them
+	for _, user := range []string{"viewer", "search-dev"} { // permission to set values does not include reading them
 		p.call(t, userToken(t, user), "POST", path, nil).want(t, http.StatusForbidden)
 		p.call(t, userToken(t, user), "POST", "/namespaces/"+ns+"/rdsinstances/none/reveal", nil).want(t, http.StatusForbidden)
 	}
@@ -377,7 +379,7 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 	}
 }
 
-// revealed asks past the search for secrets: this is the one answer that has one.
+// revealed bypasses the search for secrets, because this response must contain one.
 func (r *replica) revealed(t *testing.T, token, path string) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/api/v1"+path, http.NoBody)

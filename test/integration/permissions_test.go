@@ -24,19 +24,19 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// ladder is a role that begins with few actions of a document or none, and is granted the others one after the other.
+// ladder is a role that starts with few actions of a policy document or none, and is granted the others one by one.
 type ladder struct {
 	t       *testing.T
 	c       client.Client
 	role    string
-	file    map[string]any // the document
+	file    map[string]any // the policy document
 	granted []string
-	asked   map[string]int // before
+	asked   map[string]int // counts at the start
 	detach  func()
-	wake    func(engine.Object) // has what waits for a permission tried again
+	wake    func(engine.Object) // triggers the objects that wait for a permission
 }
 
-// newLadder takes all actions of a kind's document but those that are given from a role.
+// newLadder removes all actions of a kind's document from a role, except those given.
 func newLadder(t *testing.T, c client.Client, kind, role string, given ...string) *ladder {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/iam/" + strings.ToLower(kind) + ".json")
@@ -53,7 +53,7 @@ func newLadder(t *testing.T, c client.Client, kind, role string, given ...string
 	return l
 }
 
-// actions returns those of the document, but for the lists of forms, which no request needs: see
+// actions returns the actions of the document, without those that list offers for forms, which no request needs: see
 // TestAnAccountsOffersAreListed.
 func (l *ladder) actions() []string {
 	var all []string
@@ -69,7 +69,7 @@ func (l *ladder) actions() []string {
 	return slices.Compact(all)
 }
 
-// attach gives the role each statement of the document, with the actions that are granted.
+// attach attaches each statement of the document to the role, with only the granted actions.
 func (l *ladder) attach() {
 	l.t.Helper()
 	var policies iam.Policies
@@ -103,7 +103,7 @@ func (l *ladder) attach() {
 
 var missingAction = regexp.MustCompile(`(?:is not authorized to perform:|the provider's identity lacks|to grant) ([a-zA-Z0-9-]+:[a-zA-Z]+)`)
 
-// climb grants each action that the object's condition names, until done.
+// climb grants each action that the object's condition names, until done returns true.
 func (l *ladder) climb(what string, obj engine.Object, done func() bool) {
 	l.t.Helper()
 	await(l.t, what, func() (bool, string) {
@@ -132,7 +132,7 @@ func (l *ladder) climb(what string, obj engine.Object, done func() bool) {
 	})
 }
 
-// used checks that every action of the document was asked for, but those that are left out, each with a reason.
+// used checks that AWS was asked for every action of the document, except those in other, each of which has a reason.
 func (l *ladder) used(other map[string]string) {
 	l.t.Helper()
 	asked := world.Proxy.AskedActions(l.role)
@@ -151,7 +151,7 @@ func (l *ladder) used(other map[string]string) {
 	}
 }
 
-// lead takes an object through its stages, each a patch of it, to its end.
+// lead creates an object, applies its stages, each of which is a patch, and deletes it.
 func (l *ladder) lead(o engine.Object, stages []string) {
 	l.t.Helper()
 	if err := json.Unmarshal([]byte(stages[0]), o); err != nil {
@@ -175,8 +175,8 @@ func (l *ladder) lead(o engine.Object, stages []string) {
 	})
 }
 
-// Each permission of a document is needed: while it is missing, the condition names it, where AWS does. Granted one
-// after the other they lead resources through their lives, from creation through changes to the end.
+// Each permission of a document is needed: while one is missing, the condition names it, if AWS does. Granted one by
+// one, they suffice for creation, changes and deletion.
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -201,7 +201,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 	})
 }
 
-// Hostnames are made by several objects, in sessions of two namespaces.
+// A hostname needs several objects, in sessions of two namespaces.
 func TestAMissingPermissionOfAHostnameIsNamed(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})

@@ -15,15 +15,15 @@ import (
 // machineTrust lets EC2 assume a role for its instances.
 const machineTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
 
-// homes are accounts of the kinds' own, so that none asks for another's actions.
+// homes are the accounts of the kinds, one each, so that no kind uses another's actions.
 var homes = map[string]string{
 	"EC2Instance": "240000000081", "RDSInstance": "240000000082", "S3Bucket": "240000000083", "SNSTopic": "240000000084", "SQSQueue": "240000000085",
 }
 
-// permitted are lives of the kinds, one object after the other, which need every action of the document but the others,
-// each left out for a reason. NAMESPACE stands for the namespace.
+// permitted are stages of objects by kind, for one object after the other. Together they need every action of the
+// document except other, which has a reason for each. NAMESPACE is replaced by the namespace.
 var permitted = map[string]struct {
-	// setup makes what the specs name, and returns what stands for it, and its name.
+	// setup creates what the specs refer to, and returns pairs of placeholder and name.
 	setup func(s sharedAccount, ns string) []string
 	lives [][]string
 	given []string // actions that AWS does not name when they are missing
@@ -115,13 +115,13 @@ var permitted = map[string]struct {
 			`{"spec":{"monitoring":null,"iamInstanceProfile":"NAMESPACE-two","disableApiTermination":false,"allowStop":true,"instanceType":"t3.small"}}`,
 			`{"spec":{"iamInstanceProfile":null}}`,
 		}, {
-			`{"spec":{"tags":{"a":"b"}}}`, // with an image of its own
+			`{"spec":{"tags":{"a":"b"}}}`, // with the specimen's own image
 		}},
 		other: map[string]string{},
 	},
 }
 
-// sharedAccountOf returns the account of a provider, as somebody with access to it sees it.
+// sharedAccountOf returns the account of a provider, with clients that bypass the operator.
 func sharedAccountOf(t *testing.T, p *v1alpha1.AWSProvider) sharedAccount {
 	t.Helper()
 	return sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}

@@ -21,11 +21,11 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// secrets is the search for secrets in all that the tests of this package make operator and portal say.
+// secrets is the search for secrets in everything that the operator and the portal output during the tests of this
+// package.
 var secrets *planted.Search
 
-// searched runs the tests, and fails if a secret was where none may be: in a log, an answer, an object, a metric or a
-// trace.
+// searched runs the tests, and fails if a secret appeared in a log, a response, an object, a metric or a trace.
 func searched(m *testing.M) int {
 	var err error
 	if secrets, err = planted.Begin(world.Dir); err != nil {
@@ -46,28 +46,28 @@ func searched(m *testing.M) int {
 	untraced()
 	code := m.Run()
 	tracing.Use(nil)
-	_ = spans.Shutdown(ctx) // what was batched is written
+	_ = spans.Shutdown(ctx) // flush the batched spans
 	keepMetrics()
 	cancel()
 	wait()
 	return max(code, secrets.Report(os.Stderr))
 }
 
-// plantStack plants what is known of the stack from its beginning.
+// plantStack plants the secrets of the stack that are known from the start.
 func plantStack() {
 	secrets.Plant("the portal's secret at Dex", stack.PortalSecret)
 	secrets.Plant("the secret key of the sample account", stack.SecretAccessKey)
 }
 
-// untraced hands the spans to the search again, after a test that collected them itself.
+// untraced sends spans to the search again, after a test that collected them itself.
 var untraced = func() {}
 
-// operatorLog returns a log of an operator that tells everything.
+// operatorLog returns a logger for an operator that logs at all levels.
 func operatorLog() logr.Logger {
 	return logr.FromSlogHandler(slog.NewJSONHandler(secrets.Into("the operator's log"), &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// keepMetrics keeps the metrics of both, which share a registry here.
+// keepMetrics searches the metrics of both, which share a registry in these tests.
 func keepMetrics() {
 	w := httptest.NewRecorder()
 	portal.Metrics(false).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))

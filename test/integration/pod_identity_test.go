@@ -23,8 +23,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// rightsAccount is an account in which Portico gives Pods rights, with the policies of docs/iam for itself and the
-// boundary of docs/iam/pods.
+// rightsAccount is an account in which Portico gives permissions to Pods, with the policies of docs/iam for itself and
+// the boundary of docs/iam/pods.
 type rightsAccount struct {
 	id       string
 	provider *v1alpha1.AWSProvider
@@ -41,8 +41,8 @@ func newRightsAccount(t *testing.T, c client.Client, id string, mode v1alpha1.Wo
 	return a
 }
 
-// newTargetAccount returns an account without a cluster: that is in another one, which the account's teams need not be
-// allowed to use.
+// newTargetAccount returns an account without a cluster: the cluster is in another account, which the teams of this one
+// need not be allowed to use.
 func newTargetAccount(t *testing.T, c client.Client, id string, cluster *rightsAccount) *rightsAccount {
 	t.Helper()
 	a := &rightsAccount{id: id, provider: account(t, c, id), agent: cluster.agent}
@@ -50,7 +50,7 @@ func newTargetAccount(t *testing.T, c client.Client, id string, cluster *rightsA
 	return a
 }
 
-// give has the account's provider give rights to Pods.
+// give configures the account's provider to give permissions to Pods.
 func (a *rightsAccount) give(t *testing.T, c client.Client, identity v1alpha1.WorkloadIdentity) {
 	t.Helper()
 	a.workload = httptest.NewServer(world.Proxy.Workload())
@@ -63,7 +63,7 @@ func (a *rightsAccount) give(t *testing.T, c client.Client, identity v1alpha1.Wo
 	ready(t, c, a.provider)
 }
 
-// outside configures clients of the account that act behind the operator's back.
+// outside returns the configuration of clients of the account that bypass the operator.
 func (a *rightsAccount) outside() aws.Config {
 	cfg := world.OutsideAWS()
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(a.provider.Name, stack.SecretAccessKey, "")
@@ -74,7 +74,7 @@ func (a *rightsAccount) iam() *iam.Client { return iam.NewFromConfig(a.outside()
 
 func (a *rightsAccount) eks() *eks.Client { return eks.NewFromConfig(a.outside()) }
 
-// roles returns the names of the roles of a namespace.
+// roles returns the names of a namespace's roles.
 func (a *rightsAccount) roles(t *testing.T, namespace string) (names []string) {
 	t.Helper()
 	out, err := a.iam().ListRoles(t.Context(), &iam.ListRolesInput{PathPrefix: aws.String("/portico/" + namespace + "/")})
@@ -87,7 +87,7 @@ func (a *rightsAccount) roles(t *testing.T, namespace string) (names []string) {
 	return names
 }
 
-// associations returns those of a namespace.
+// associations returns the Pod Identity associations of a namespace.
 func (a *rightsAccount) associations(t *testing.T, namespace string) []ekstypes.PodIdentityAssociationSummary {
 	t.Helper()
 	out, err := a.eks().ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(stack.ClusterName), Namespace: &namespace})
@@ -97,8 +97,8 @@ func (a *rightsAccount) associations(t *testing.T, namespace string) []ekstypes.
 	return out.Associations
 }
 
-// pod returns the settings that an SDK finds by itself in a Pod, as EKS sets them: the agent's address and a token for
-// it, or, where its ServiceAccount names a role, that and a token for STS.
+// pod returns the settings that an SDK finds in a Pod, as EKS sets them: the agent's address and a token for it or, if
+// the ServiceAccount names a role, that role and a token for STS.
 func (a *rightsAccount) pod(t *testing.T, c client.Client, pod *corev1.Pod) aws.Config {
 	t.Helper()
 	found := &corev1.ServiceAccount{}
@@ -135,7 +135,7 @@ func (a *rightsAccount) pod(t *testing.T, c client.Client, pod *corev1.Pod) aws.
 	return cfg
 }
 
-// podOf waits for a Pod of the app that runs as its spec asks, and returns it.
+// podOf waits for a running Pod of the app whose UID is not in not, and returns it.
 func podOf(t *testing.T, c client.Client, app *v1alpha1.WebApp, not ...string) *corev1.Pod {
 	t.Helper()
 	var found *corev1.Pod

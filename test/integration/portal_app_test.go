@@ -26,7 +26,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// podOfApp creates a Pod as the operator's Deployments do, without the operator.
+// podOfApp creates a Pod like those of the operator's Deployments, without the operator.
 func podOfApp(t *testing.T, app string, marked bool) *corev1.Pod {
 	t.Helper()
 	return podOfAppIn(t, "payments", app, marked)
@@ -117,7 +117,7 @@ func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {
 	pod := podOfApp(t, name, true)
 	q := cluster.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 1, Follow: true}
 	kube := admin(t)
-	await(t, "the Pod to run", func() (bool, string) { // the log of one that does not run yet ends
+	await(t, "the Pod to run", func() (bool, string) { // the log of a Pod that does not run yet would end
 		err := kube.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
 		return err == nil && pod.Status.Phase == corev1.PodRunning, string(pod.Status.Phase)
 	})
@@ -140,7 +140,7 @@ func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {
 	}
 }
 
-// TestTheImpersonatorReadsLogsAndNothingMoreOfPods speaks with the credentials of the impersonator itself.
+// TestTheImpersonatorReadsLogsAndNothingMoreOfPods uses the credentials of the impersonator itself.
 func TestTheImpersonatorReadsLogsAndNothingMoreOfPods(t *testing.T) {
 	admin(t)
 	own, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-impersonator")

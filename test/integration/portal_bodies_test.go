@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// cpuOfServer returns the seconds of CPU that the API server has taken.
+// cpuOfServer returns the CPU time that the API server has used, in seconds.
 func cpuOfServer(t *testing.T) float64 {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)
@@ -42,15 +42,15 @@ func manyOf(n int, item any) []any {
 	return all
 }
 
-// appBody returns a WebApp whose spec has this beside an image.
+// appBody returns a WebApp with an image and these spec fields.
 func appBody(name string, more map[string]any) map[string]any {
 	spec := map[string]any{"image": "ghcr.io/shop/web:1", "port": 8080}
 	maps.Copy(spec, more)
 	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 
-// costlyBodies returns what is large and wrong: the API server looks for each fault, and with env of 60 kB does so for
-// seconds.
+// costlyBodies returns large invalid bodies: the API server searches for every error, which takes it seconds for 60 kB
+// of env.
 func costlyBodies() map[string]map[string]any {
 	fields, labels := map[string]any{}, map[string]any{}
 	for i := range 20_000 {
@@ -71,8 +71,8 @@ func costlyBodies() map[string]map[string]any {
 	}
 }
 
-// TestACostlyBodyDoesNotReachTheAPIServer, in whichever way it comes: it is refused by its schema, with the first
-// faults.
+// TestACostlyBodyDoesNotReachTheAPIServer checks, for every way to send one, that the portal refuses it by its schema,
+// with the first errors.
 func TestACostlyBodyDoesNotReachTheAPIServer(t *testing.T) {
 	p, ns := startPortal(t, "", sessionKeys(t)), "payments"
 	token, name := userToken(t, "payments-dev"), unique("whole")

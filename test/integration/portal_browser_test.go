@@ -27,11 +27,11 @@ func (r *replica) visit(t *testing.T, method, path string, cookies map[string]st
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	a := send(t, req)
-	a.raw = strings.ReplaceAll(a.raw, "<wbr>", "") // names of hosts have one after each dot
+	a.raw = strings.ReplaceAll(a.raw, "<wbr>", "") // hostnames have one after each dot
 	return a
 }
 
-// cookies returns all cookies that an answer sets.
+// cookies returns all cookies that a response sets.
 func (a answer) cookies() map[string]string {
 	resp, all := http.Response{Header: a.header}, map[string]string{}
 	for _, c := range resp.Cookies() {
@@ -40,10 +40,10 @@ func (a answer) cookies() map[string]string {
 	return all
 }
 
-// session returns the session cookie that an answer sets, or "" if it sets none or clears it.
+// session returns the session cookie that a response sets, or "" if it sets none or clears it.
 func (a answer) session() string { return a.cookies()["__Host-portico"] }
 
-// signIn goes through the provider and returns the session cookie.
+// signIn signs in at the provider and returns the response, which sets the session cookie.
 func (r *replica) signIn(t *testing.T, issuer *oidctest.Provider, claims oidctest.Claims) answer {
 	t.Helper()
 	start := r.visit(t, "GET", "/auth/login?return_to=%2Fteams%2Fpayments", nil).want(t, http.StatusSeeOther)
@@ -74,7 +74,7 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 		}
 	}
 	one.visit(t, "GET", "/teams/search", session).want(t, http.StatusForbidden)
-	// A cookie is worth nothing to the REST API.
+	// The REST API does not accept a cookie.
 	one.visit(t, "GET", "/api/v1/me", session).want(t, http.StatusUnauthorized)
 
 	for path, method := range map[string]string{"/auth/logout": "GET", "/teams/payments/catalog": "PUT", "/healthz": "PUT"} {
@@ -98,7 +98,7 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	if !strings.Contains(page.raw, issuer.URL+"/logout") {
 		t.Error("the page after signing out has no link to the provider")
 	}
-	// The cookie was copied before: it opens nothing, on any replica.
+	// A copy of the cookie is invalid after the sign-out, on every replica.
 	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusSeeOther)
 	await(t, "the other replica to know", func() (bool, string) {
 		a := other.visit(t, "GET", "/teams/payments", session)
@@ -109,12 +109,13 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	}
 }
 
-// TestTheProviderSignsOutEverywhere: it tells one replica, and the other one ends the session as well.
+// TestTheProviderSignsOutEverywhere checks that the other replica ends the session as well when the provider notifies
+// one.
 func TestTheProviderSignsOutEverywhere(t *testing.T) {
 	issuer, keys := oidctest.New(t), sessionKeys(t)
 	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
 	for _, bySession := range []bool{true, false} {
-		sub, sid := rand.Text(), rand.Text() // nobody whose sign-out is remembered
+		sub, sid := rand.Text(), rand.Text() // no earlier sign-out exists for them
 		in := one.signIn(t, issuer, oidctest.Claims{"sub": sub, "sid": sid, "preferred_username": "payments-dev", "groups": []string{"team-payments"}}).
 			want(t, http.StatusSeeOther)
 		session := map[string]string{"__Host-portico": in.session()}
@@ -133,7 +134,7 @@ func TestTheProviderSignsOutEverywhere(t *testing.T) {
 	}
 }
 
-// logout sends what a provider sends.
+// logout sends a back-channel logout as the provider does.
 func (r *replica) logout(t *testing.T, token string) answer {
 	t.Helper()
 	form := strings.NewReader(url.Values{"logout_token": {token}}.Encode())

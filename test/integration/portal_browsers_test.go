@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// secureJar keeps cookies as browsers do for loopback addresses, which are as good as https to them.
+// secureJar keeps cookies as browsers do for loopback addresses, which they treat like https.
 type secureJar struct{ http.CookieJar }
 
 func (j secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
@@ -27,19 +27,19 @@ func (j secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 
 func (j secureJar) Cookies(u *url.URL) []*http.Cookie { return j.CookieJar.Cookies(secure(u)) }
 
-// secure returns the address with https, so that the browser keeps Secure cookies. They go to all ports of a host, but
-// the portal and Dex give theirs different names.
+// secure returns the address with https, so that the jar keeps Secure cookies. Cookies are sent to all ports of a host,
+// but the portal and Dex use different names.
 func secure(u *url.URL) *url.URL {
 	s := *u
 	s.Scheme = "https"
 	return &s
 }
 
-// browser is one of a user's, that follows redirects between the portal and Dex.
+// browser is a user's browser, which follows redirects between the portal and Dex.
 type browser struct {
 	t        *testing.T
 	client   *http.Client
-	silently int // times that the provider was asked without a word
+	silently int // number of sign-ins with prompt=none
 }
 
 func newBrowser(t *testing.T) *browser {
@@ -61,7 +61,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// open follows a link, and returns where the browser ends up and what it shows.
+// open follows a link, and returns the final address and the response.
 func (b *browser) open(at string, headers ...string) (*url.URL, answer) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, at, http.NoBody)
@@ -91,7 +91,7 @@ func (b *browser) send(r *http.Request) (*url.URL, answer) {
 	return resp.Request.URL, answer{status: resp.StatusCode, header: resp.Header, raw: string(body)}
 }
 
-// signIn goes through Dex's form.
+// signIn signs in with Dex's form.
 func (b *browser) signIn(portal, user string) {
 	b.t.Helper()
 	form, page := b.open(portal + "/auth/login?return_to=%2Fteams%2Fpayments")
@@ -107,7 +107,7 @@ func (b *browser) signIn(portal, user string) {
 	b.shows(r, "/teams/payments")
 }
 
-// shows fails unless the browser ends up at the page.
+// shows sends the request, and fails unless the browser ends up at the page.
 func (b *browser) shows(r *http.Request, page string) {
 	b.t.Helper()
 	at, got := b.send(r)
@@ -116,8 +116,8 @@ func (b *browser) shows(r *http.Request, page string) {
 	}
 }
 
-// TestTwoBrowsersOfAUserStaySignedIn: Dex keeps one refresh token for each user and client, so that each browser takes
-// it from the other one again and again.
+// TestTwoBrowsersOfAUserStaySignedIn checks that sessions are renewed, although Dex has only one refresh token for each
+// user and client, so that each browser invalidates the other's again and again.
 func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	p := startPortalAt(t, strings.TrimPrefix(world.PortalURL, "http://"), "", sessionKeys(t), func(parts *portal.Parts) { parts.Clock = clock })
@@ -133,7 +133,7 @@ func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.shows(r, "/teams/payments?q=x") // as the page's script reloads it
+				b.shows(r, "/teams/payments?q=x") // the page's script reloads it like this
 				if b.silently == before {
 					t.Errorf("round %d: a stream is refused, and then the page is not", round)
 				}

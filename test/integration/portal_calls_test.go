@@ -19,18 +19,18 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// calls are requests of a portal or an operator to Kubernetes.
+// calls records the requests of a portal or an operator to Kubernetes.
 type calls struct {
 	mu   sync.Mutex
 	all  []call
-	away atomic.Bool // Kubernetes does not answer
+	away atomic.Bool // no request is answered
 }
 
 var errAway = errors.New("no answer from Kubernetes")
 
 type call struct{ method, path, query string }
 
-// noting notes what passes.
+// noting returns a transport that records the requests.
 func (c *calls) noting(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		c.mu.Lock()
@@ -48,7 +48,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// take returns the calls since it was last called.
+// take returns the calls since its previous call.
 func (c *calls) take() []call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,12 +57,12 @@ func (c *calls) take() []call {
 	return all
 }
 
-// isReview tells an access review.
+// isReview reports whether the call is an access review.
 func (c call) isReview() bool {
 	return c.method == http.MethodPost && path.Base(c.path) == "subjectaccessreviews"
 }
 
-// isWatch tells the beginning of a watch, which no page waits for.
+// isWatch reports whether the call starts a watch, which no page waits for.
 func (c call) isWatch() bool { return strings.Contains(c.query, "watch=true") }
 
 func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
@@ -71,7 +71,7 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	name := unique("seen")
 	create(t, admin(t), newBucket("payments", name))
 	remove(t, "payments", name)
-	group := unique("developers") // others can see what other tests left, too, and each namespace costs reviews
+	group := unique("developers") // others also see objects of other tests, and each namespace costs reviews
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: group},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
@@ -101,8 +101,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	}
 	boss := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{"platform-admins"}}).want(t, http.StatusSeeOther)
 	overseer := map[string]string{"__Host-portico": boss.session()}
-	// How many reviews a page takes beyond those that the pages before it have asked for within accessTTL; the list has
-	// been asked for above.
+	// These are the access reviews of a page in addition to those of the pages before it, which are cached for
+	// accessTTL; the list has been requested above.
 	for _, c := range []struct {
 		who     map[string]string
 		path    string
@@ -142,8 +142,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 				if c.isReview() {
 					reviews++
 				}
-				// The Lease says where the operator is, and the impersonator's token is renewed every eight minutes,
-				// whoever asks.
+				// The Lease has the operator's address, and the impersonator's token is renewed every eight minutes; no
+				// page causes these requests.
 				return c.isReview() || c.isWatch() || path.Base(c.path) == "portico-operator" || strings.HasSuffix(c.path, "/portico-impersonator/token")
 			})
 			if len(others) > 0 {

@@ -88,7 +88,7 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 	}
 	seen := cluster.ETag(made.Object)
 
-	// What the operator writes in between does not matter.
+	// Writes of the operator in the meantime do not matter.
 	platform := admin(t)
 	live := newBucket("payments", obj.GetName())
 	if err := platform.Get(t.Context(), keyOf(live), live); err != nil {
@@ -139,7 +139,7 @@ func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
 	if _, err := c.Create(t.Context(), payer, k, obj, false); err != nil {
 		t.Fatal(err)
 	}
-	// A colleague changes the spec and an annotation; the cache may not know yet.
+	// A colleague changes the spec and an annotation; the cache may still be stale.
 	platform, live := admin(t), newBucket("payments", obj.GetName())
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"colleague":"1"}},"spec":{"versioning":"Enabled"}}`))
 	if err := platform.Patch(t.Context(), live, patch); err != nil {
@@ -173,7 +173,7 @@ func TestClusterTellsSubscribers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sub := c.Subscribe(ctx)
-	idle := c.Subscribe(ctx) // not taken from for now: it must not hold up the other
+	idle := c.Subscribe(ctx) // not read from yet: it must not block the other
 	name := unique("live")
 	remove(t, "payments", name)
 	obj := &unstructured.Unstructured{Object: bucketBody(name, "")}
@@ -183,14 +183,14 @@ func TestClusterTellsSubscribers(t *testing.T) {
 	}
 	want := cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: name}
 	waitForChange(t, sub, want)
-	waitForChange(t, idle, want) // one subscriber after the other is told, in no order
+	waitForChange(t, idle, want) // subscribers are notified one by one, in no order
 	list, err := c.List(t.Context(), payer, k, "")
 	if err != nil || !slices.ContainsFunc(list, func(o *unstructured.Unstructured) bool { return o.GetName() == name }) {
 		t.Errorf("the list over all namespaces lacks the bucket (%v)", err)
 	}
 }
 
-// waitForChange takes from a subscription until it has told of the change.
+// waitForChange reads from a subscription until it has reported the change.
 func waitForChange(t *testing.T, sub *cluster.Subscription, want cluster.Change) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -221,7 +221,7 @@ func TestClusterOffersProvidersOfTheNamespace(t *testing.T) {
 		t.Errorf("providers of a namespace that none selects: %v, %v", got, err)
 	}
 	spaces, err := c.Namespaces(t.Context(), payer)
-	spaces = slices.DeleteFunc(spaces, func(ns string) bool { return strings.HasPrefix(ns, "team-") }) // of other tests, which bind users there
+	spaces = slices.DeleteFunc(spaces, func(ns string) bool { return strings.HasPrefix(ns, "team-") }) // other tests bind users there
 	if err != nil || !slices.Equal(spaces, []string{"payments"}) {
 		t.Errorf("namespaces of payments-dev: %v, %v", spaces, err)
 	}
@@ -272,13 +272,14 @@ func TestRevocationReachesOtherReplicas(t *testing.T) {
 		}
 		return ended, session, ofUser
 	}
-	// The next sign-out takes out what is past its time, once its replica has seen that this was written.
+	// The next sign-out removes expired sessions, once its replica has seen that they were written.
 	await(t, "the lists to forget the session that ended by itself", func() (bool, string) {
 		revoke(next)
 		ended, session, _ := kept()
 		return !ended && session, fmt.Sprintf("they hold it: %v, the one that was revoked: %v", ended, session)
 	})
-	// Whoever signs in and out all day fills no list, and comes back to life with none of it.
+	// Many sign-outs of one user do not fill a list: one moment replaces them, and revokes all earlier sessions of the
+	// user.
 	older := auth.SessionRef{ID: unique("older"), User: user, Began: now.Add(-2 * time.Hour)}
 	for n := range 40 {
 		revoke(auth.SessionRef{ID: fmt.Sprint(unique("again"), n), User: user, Began: now})

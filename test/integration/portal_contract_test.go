@@ -19,17 +19,17 @@ import (
 	"github.com/portico-platform/portico/portal/limit"
 )
 
-// unprovoked are statuses that the document names and no honest request leads to.
+// unprovoked are statuses of the document that no valid request causes, with the reason.
 var unprovoked = map[string]string{
 	"500": "it tells of a mistake of ours: what is known of mistakes is mended",
 }
 
-// provoked is one request, and what its answer must be.
+// provoked is a request and the expected response.
 type provoked struct {
 	status int
 	why    string
 	send   func(t *testing.T) answer
-	header map[string]string // what must match
+	header map[string]string // regular expressions for headers
 }
 
 func TestEveryStatusOfTheContract(t *testing.T) {
@@ -51,8 +51,8 @@ func TestEveryStatusOfTheContract(t *testing.T) {
 	}
 }
 
-// judge looks at what every answer has, what every problem has, and at the headers. The document is compared by
-// programs.
+// judge checks the request ID and the headers of a response, and the fields of a problem. The client of programs
+// compares the response with the OpenAPI document.
 func (c provoked) judge(t *testing.T, a answer) {
 	t.Helper()
 	id := a.header.Get("X-Request-Id")
@@ -65,7 +65,7 @@ func (c provoked) judge(t *testing.T, a answer) {
 		}
 	}
 	if c.status < http.StatusBadRequest || c.status == http.StatusRequestHeaderFieldsTooLarge {
-		return // that one comes from Go's server, before the portal sees the request
+		return // 431 comes from Go's server, before the portal sees the request
 	}
 	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
 		t.Errorf("the problem comes as %q", got)
@@ -81,7 +81,7 @@ const (
 	anETag      = `"[0-9a-f-]+-\d+(-[0-9a-f]+)?"`
 )
 
-// calling returns a function that makes the call later.
+// calling returns a function that makes the call.
 func (r *replica) calling(token, method, path string, body any, headers ...string) func(*testing.T) answer {
 	return func(t *testing.T) answer {
 		t.Helper()
@@ -152,8 +152,8 @@ func (r *replica) refusals(t *testing.T) []provoked {
 	}
 }
 
-// stall sends the head of a request only, at once: the portal waits half a minute for the rest. The answer is waited
-// for when it is asked for.
+// stall sends only the head of a request, immediately: the portal waits half a minute for the body. The returned
+// function waits for the response.
 func (r *replica) stall(t *testing.T, token string) func(*testing.T) answer {
 	t.Helper()
 	body, end := io.Pipe()
@@ -208,18 +208,18 @@ func (r *replica) conflicts(t *testing.T) []provoked {
 	}
 }
 
-// off provokes what is answered where the operator was not told who signs people in.
+// off provokes the response of an operator that has no identity provider configured.
 func (r *replica) off(t *testing.T) []provoked {
 	t.Helper()
 	token := userToken(t, "payments-dev")
 	return []provoked{{501, "what is switched off", func(t *testing.T) answer {
 		t.Helper()
-		startInspected(t) // for this alone: it works on what the others make
+		startInspected(t) // only for this request, because it would reconcile objects of the others
 		return r.call(t, token, "GET", "/namespaces/payments/secrets", nil)
 	}, nil}}
 }
 
-// busy provokes the answers of a portal that limits requests, and of one that does not reach Kubernetes.
+// busy provokes the responses of a portal that limits requests, and of one that cannot reach Kubernetes.
 func (r *replica) busy(t *testing.T) []provoked {
 	t.Helper()
 	limited := startPortalOf(t, "", sessionKeys(t), func(p *portal.Parts) { p.Rate = limit.Rate{PerSecond: 0.01, Burst: 1} })

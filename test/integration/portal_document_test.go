@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/contract"
 )
 
-// document is the OpenAPI document of the portals here.
+// document returns the OpenAPI document of these portals.
 var document = sync.OnceValues(func() (*contract.Document, error) {
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {
@@ -29,7 +29,7 @@ var document = sync.OnceValues(func() (*contract.Document, error) {
 	return contract.Read(raw)
 })
 
-// programs returns the client with which every test calls portals: it compares each answer of the REST API with the
+// programs returns the client that tests use to call portals: it compares each response of the REST API with the
 // OpenAPI document.
 func programs(t *testing.T) *http.Client {
 	t.Helper()
@@ -42,8 +42,8 @@ func programs(t *testing.T) *http.Client {
 	return c
 }
 
-// plainly returns the client for streams and for what no document describes. As with every client of portals here,
-// secrets are looked for in all that it is answered.
+// plainly returns the client for streams and for responses without a document. Like every client of portals here, it
+// searches all responses for secrets.
 func plainly() *http.Client {
 	return &http.Client{
 		Timeout:       patience,
@@ -52,7 +52,7 @@ func plainly() *http.Client {
 	}
 }
 
-// read returns the whole answer.
+// read returns a response with its whole body.
 func read(t *testing.T, resp *http.Response) answer {
 	t.Helper()
 	defer func() { _ = resp.Body.Close() }()

@@ -54,7 +54,7 @@ func TestRESTEditsABucket(t *testing.T) {
 		return p.call(t, token, "PATCH", at+query, with, "If-Match", etag, "Content-Type", mergePatch)
 	}
 	labels := map[string]any{"metadata": map[string]any{"labels": map[string]any{"old": nil}}}
-	third := patch("", labels, second.header.Get("ETag")).want(t, http.StatusOK) // whatever the status is
+	third := patch("", labels, second.header.Get("ETag")).want(t, http.StatusOK) // a changed status does not matter
 	if nested(third.body, "metadata", "labels", "old") != nil || nested(third.body, "metadata", "labels", "team") != "a" {
 		t.Errorf("labels %v", nested(third.body, "metadata", "labels"))
 	}
@@ -85,7 +85,7 @@ func TestRESTDoesNotTakeANamesakeForWhatWasRead(t *testing.T) {
 	p.call(t, token, "DELETE", at, nil).want(t, http.StatusOK)
 	p.call(t, token, "PUT", at, body, "If-None-Match", "*").want(t, http.StatusCreated)
 	p.call(t, token, "PUT", at, body, "If-Match", first.header.Get("ETag")).want(t, http.StatusPreconditionFailed)
-	p.call(t, token, "PUT", at, first.body, "If-Match", "*").want(t, http.StatusPreconditionFailed) // its uid is another one
+	p.call(t, token, "PUT", at, first.body, "If-Match", "*").want(t, http.StatusPreconditionFailed) // another UID
 	p.call(t, token, "PATCH", at, map[string]any{}, "If-Match", first.header.Get("ETag"), "Content-Type", mergePatch).
 		want(t, http.StatusPreconditionFailed)
 }

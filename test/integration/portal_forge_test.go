@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestRequesterCannotBeForgedByAnyDoor tries every way to write an object but create and update, which
-// TestRequesterIsRecordedAndCannotBeForged has. Whether a door refuses or ignores the value does not matter.
+// TestRequesterCannotBeForgedByAnyDoor tries every way to write an object except create and update, which
+// TestRequesterIsRecordedAndCannotBeForged tries. A request with a forged value can be refused, or the value ignored.
 func TestRequesterCannotBeForgedByAnyDoor(t *testing.T) {
 	const key = "portico.dev/requested-by"
 	c, platform := asDeveloper(t), admin(t)

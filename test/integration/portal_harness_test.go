@@ -40,7 +40,7 @@ import (
 	"github.com/portico-platform/portico/web"
 )
 
-// replica is one portal in this process, with the rights that it has in production.
+// replica is one portal in this process, with its production permissions.
 type replica struct {
 	url     string
 	cluster *cluster.Cluster
@@ -56,7 +56,7 @@ func newCluster(t *testing.T, log *slog.Logger) (*cluster.Cluster, catalog.Catal
 	return newClusterBy(t, log, &calls{})
 }
 
-// newClusterBy starts the portal's access to Kubernetes and notes its calls.
+// newClusterBy starts the portal's access to Kubernetes and records its calls.
 func newClusterBy(t *testing.T, log *slog.Logger, noted *calls) (*cluster.Cluster, catalog.Catalog) {
 	t.Helper()
 	admin(t) // the kinds are served
@@ -107,25 +107,25 @@ func sessionKeys(t *testing.T) string {
 	return path
 }
 
-// startPortal runs a portal that trusts the issuer; "" is Dex.
+// startPortal runs a portal that trusts the issuer, or Dex if it is "".
 func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	t.Helper()
 	return startPortalOf(t, issuer, keyFile, func(*portal.Parts) {})
 }
 
-// startPortalOf starts a portal as startPortal does, with other parts.
+// startPortalOf starts a portal like startPortal, with changed parts.
 func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Parts)) *replica {
 	t.Helper()
 	return startPortalAt(t, "127.0.0.1:0", issuer, keyFile, change)
 }
 
-// startPortalAt starts a portal at an address of its own, because Dex sends browsers back to world.PortalURL only.
+// startPortalAt starts a portal at the given address, because Dex redirects browsers to world.PortalURL only.
 func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*portal.Parts)) *replica {
 	t.Helper()
 	return startPortalBy(t, address, keyFile, func(cfg *auth.Config) { cfg.IssuerURL = cmp.Or(issuer, world.Issuer) }, change)
 }
 
-// startPortalBy starts a portal as startPortalAt does, with other settings for signing in.
+// startPortalBy starts a portal like startPortalAt, with changed settings for signing in.
 func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.Config), change func(*portal.Parts)) *replica {
 	t.Helper()
 	r := &replica{log: &syncedBuffer{}, calls: &calls{}}
@@ -173,7 +173,7 @@ func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.C
 	return r
 }
 
-// answer of the portal.
+// answer is a response of the portal.
 type answer struct {
 	status int
 	header http.Header
@@ -181,7 +181,7 @@ type answer struct {
 	body   map[string]any
 }
 
-// detail returns the problem document's sentence.
+// detail returns the detail of a problem document.
 func (a answer) detail() string { s, _ := a.body["detail"].(string); return s }
 
 // location returns the location and the message of the first field error.
@@ -196,7 +196,7 @@ func (a answer) location() (location, message string) {
 	return location, message
 }
 
-// call sends one REST request with a token; headers are pairs.
+// call sends one REST request with a token; headers are pairs of name and value.
 func (r *replica) call(t *testing.T, token, method, path string, body any, headers ...string) answer {
 	t.Helper()
 	var payload io.Reader
@@ -234,7 +234,7 @@ func send(t *testing.T, req *http.Request) answer {
 	return read(t, resp)
 }
 
-// want fails unless the answer has the status.
+// want fails unless the response has the status.
 func (a answer) want(t *testing.T, status int) answer {
 	t.Helper()
 	if a.status != status {
@@ -263,7 +263,7 @@ func bucketBody(name, bucketName string) map[string]any {
 	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 
-// newBucket returns the smallest bucket.
+// newBucket returns a bucket with only the required fields.
 func newBucket(namespace, name string) *v1alpha1.S3Bucket {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	b.Spec.ProviderRef.Name = stack.Provider
@@ -272,7 +272,7 @@ func newBucket(namespace, name string) *v1alpha1.S3Bucket {
 
 func keyOf(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
 
-// syncedBuffer is a log that tests read while it is written.
+// syncedBuffer is a log that tests can read while it is written.
 type syncedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// claimOfSearch claims a hostname for the team search, below what the team payments may ask for.
+// claimOfSearch claims a hostname for the team search, in the domain granted to the team payments.
 func claimOfSearch(t *testing.T) (hostname string) {
 	t.Helper()
 	c, hostname := admin(t), unique("find")+".payments."+stack.Domain
@@ -27,7 +27,7 @@ func claimOfSearch(t *testing.T) (hostname string) {
 		},
 	}
 	create(t, c, claim)
-	t.Cleanup(func() { _ = c.Delete(context.Background(), claim) }) // it belongs to no namespace of the test's own
+	t.Cleanup(func() { _ = c.Delete(context.Background(), claim) }) // a claim is cluster-scoped
 	return hostname
 }
 

@@ -19,16 +19,16 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// pretended is whom a thief of the impersonator's token says to be.
+// pretended is an identity that a thief of the impersonator's token impersonates.
 type pretended struct {
 	user   string
 	groups []string
 }
 
-// deed is what a thief tries.
+// deed is a request that a thief tries.
 type deed struct{ method, path, body string }
 
-// thief holds a token of the impersonator, and no portal between it and the API server.
+// thief has a token of the impersonator and calls the API server directly.
 type thief struct {
 	client *http.Client
 	host   string
@@ -47,7 +47,7 @@ func newThief(t *testing.T) thief {
 	return thief{c, cfg.Host}
 }
 
-// try does the deed and returns the status of the API server's answer.
+// try sends the request and returns the status of the API server's response.
 func (th thief) try(t *testing.T, as pretended, d deed) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), d.method, th.host+d.path, strings.NewReader(d.body))
@@ -72,8 +72,9 @@ func (th thief) try(t *testing.T, as pretended, d deed) int {
 	return resp.StatusCode
 }
 
-// granted returns the deeds that the impersonator's roles let it do as others, of namespaced kinds in the namespace. It
-// fails the test for a right other than to write Portico's kinds, to read logs, and what one Pod uses.
+// granted returns the requests that the impersonator's roles allow on behalf of others, for namespaced kinds in the
+// namespace. It fails the test for a permission other than to write Portico's kinds, to read logs, and to read one
+// Pod's usage.
 func granted(t *testing.T, k kubernetes.Interface, namespace string) []deed {
 	t.Helper()
 	role, err := k.RbacV1().ClusterRoles().Get(t.Context(), "portico-impersonator", metav1.GetOptions{})
@@ -85,7 +86,7 @@ func granted(t *testing.T, k kubernetes.Interface, namespace string) []deed {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
 				for _, d := range deedsOf(t, rule.APIGroups, resource, verb, namespace) {
-					if !slices.Contains(deeds, d) { // as a user or as a ServiceAccount
+					if !slices.Contains(deeds, d) { // two rules allow it: for users and for ServiceAccounts
 						deeds = append(deeds, d)
 					}
 				}
@@ -124,7 +125,8 @@ func deedsOf(t *testing.T, groups []string, resource, verb, namespace string) []
 	return nil
 }
 
-// identitiesOfTheSystem returns those whom the API server's own bindings name, and whom it knows without any.
+// identitiesOfTheSystem returns the subjects of the API server's own bindings, and the identities that it knows without
+// a binding.
 func identitiesOfTheSystem(t *testing.T, k kubernetes.Interface) []pretended {
 	t.Helper()
 	of := metav1.ListOptions{LabelSelector: "kubernetes.io/bootstrapping"}
@@ -173,7 +175,7 @@ func identitiesOfTheSystem(t *testing.T, k kubernetes.Interface) []pretended {
 	return slices.CompactFunc(all, func(a, b pretended) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
 }
 
-// reads returns what no one may do through the impersonator, whoever it pretends to be.
+// reads returns requests that nobody can make through the impersonator, as any identity.
 func reads() []deed {
 	var out []deed
 	for _, path := range []string{
@@ -192,8 +194,8 @@ func reads() []deed {
 		deed{"POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{}}`})
 }
 
-// TestTheImpersonatorIsNobodyOfTheSystem plays a thief of its token: whatever its roles let it do as others is refused
-// as any identity that a cluster has from the start, and nothing else is let through as anybody.
+// TestTheImpersonatorIsNobodyOfTheSystem uses a stolen token of the impersonator: as an identity that every cluster has
+// from the start, it can do nothing, and as anybody else only what its roles allow.
 func TestTheImpersonatorIsNobodyOfTheSystem(t *testing.T) {
 	admin(t) // the kinds are served
 	k, err := kubernetes.NewForConfig(world.Admin)
@@ -224,12 +226,12 @@ func TestTheImpersonatorIsNobodyOfTheSystem(t *testing.T) {
 			t.Errorf("as a developer: %s %s is answered %d", d.method, d.path, status)
 		}
 	}
-	for _, as := range []pretended{developer, {user: letIn(t, k)}} { // what is refused above is refused for who asks
+	for _, as := range []pretended{developer, {user: letIn(t, k)}} { // these can make the requests refused above
 		for _, d := range granted(t, k, "payments") {
 			status := th.try(t, as, d)
 			theirs := strings.Contains(d.path, "/namespaces/") && !strings.Contains(d.path, "/hostnamegrants") && !strings.Contains(d.path, "/poolgateways")
 			if strings.HasPrefix(as.user, "system:serviceaccount:") && strings.Contains(d.path, "/metrics.k8s.io/") {
-				theirs = false // for pages, which people see
+				theirs = false // only pages show usage, and only people use them
 			}
 			if theirs == (status == http.StatusForbidden) {
 				t.Errorf("as %v: %s %s is answered %d", as, d.method, d.path, status)
@@ -238,7 +240,7 @@ func TestTheImpersonatorIsNobodyOfTheSystem(t *testing.T) {
 	}
 }
 
-// letIn creates a ServiceAccount of payments with the rights of a developer, and returns its username.
+// letIn creates a ServiceAccount of payments with a developer's permissions, and returns its username.
 func letIn(t *testing.T, k kubernetes.Interface) string {
 	t.Helper()
 	name := unique("ci")

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Every kind is asked for over REST as a tool would, becomes Ready, and goes.
+// Every kind is requested through the REST API as a tool would, becomes Ready, and is deleted.
 func TestEveryKindIsRequestedOverREST(t *testing.T) {
 	c := admin(t)
 	p := startPortal(t, "", sessionKeys(t))

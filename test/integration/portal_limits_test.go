@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/portal/limit"
 )
 
-// of counts what was noted of one kind of request.
+// of takes the recorded calls, and counts those of one resource.
 func (c *calls) of(resource string) (n int) {
 	for _, one := range c.take() {
 		if path.Base(one.path) == resource {
@@ -25,7 +25,7 @@ func (c *calls) of(resource string) (n int) {
 	return n
 }
 
-// TestMadeUpAddressesAskNobody: what anybody can make up as often as they like costs Kubernetes nothing.
+// TestMadeUpAddressesAskNobody checks that requests with made-up teams and tokens cause no requests to Kubernetes.
 func TestMadeUpAddressesAskNobody(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))
@@ -37,7 +37,7 @@ func TestMadeUpAddressesAskNobody(t *testing.T) {
 		page, _, _ = strings.Cut(page, a.header.Get("X-Request-Id"))
 		return strings.ReplaceAll(page, team, "team")
 	}
-	want := told("search") // which there is
+	want := told("search") // which exists
 	p.calls.take()
 	for n := range 50 {
 		if got := told(fmt.Sprintf("made-up-%d", n)); got != want {
@@ -94,5 +94,5 @@ func TestPagesAreLimitedByUser(t *testing.T) {
 		t.Errorf("a script gets a page: %s", no.raw)
 	}
 	p.visit(t, "GET", "/teams/payments/catalog", other).want(t, http.StatusOK)
-	p.visit(t, "POST", "/auth/logout", one, "Origin", p.url).want(t, http.StatusSeeOther) // anyone who asks too often may leave
+	p.visit(t, "POST", "/auth/logout", one, "Origin", p.url).want(t, http.StatusSeeOther) // signing out is not limited
 }

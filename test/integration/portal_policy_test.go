@@ -89,7 +89,8 @@ func TestRequesterIsRecordedAndCannotBeForged(t *testing.T) {
 	}
 }
 
-// TestPagesShowARequesterByIAM, as kubectl knows people on EKS, like one by OpenID Connect.
+// TestPagesShowARequesterByIAM checks that pages show a requester with an IAM name, as kubectl has on EKS, like one
+// from OpenID Connect.
 func TestPagesShowARequesterByIAM(t *testing.T) {
 	const person = "arn:aws:sts::111122223333:assumed-role/Developers/ann"
 	platform, member := admin(t), &rbacv1.RoleBinding{
@@ -186,7 +187,7 @@ func TestImpersonatorMayDoNothingElse(t *testing.T) {
 	}
 	for _, r := range rules.Status.ResourceRules {
 		if slices.Equal(r.Resources, []string{"clustertrustbundles"}) {
-			continue // certificates of authorities, which Kubernetes 1.37 lets every ServiceAccount read
+			continue // CA certificates, which Kubernetes 1.37 lets every ServiceAccount read
 		}
 		for _, verb := range r.Verbs {
 			own := slices.Contains(r.APIGroups, "authorization.k8s.io") || slices.Contains(r.APIGroups, "authentication.k8s.io") && verb == "create"

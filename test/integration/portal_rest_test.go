@@ -21,11 +21,12 @@ func remove(t *testing.T, namespace, name string) {
 	discard(t, newBucket(namespace, name))
 }
 
-// discard takes an object away at the end, whoever holds it: what a test leaves behind is in the lists of others.
+// discard deletes an object at the end of the test, regardless of finalizers, so that it does not appear in the lists
+// of other tests.
 func discard(t *testing.T, obj client.Object) {
 	t.Helper()
 	c := admin(t)
-	t.Cleanup(func() { release(context.Background(), t, c, obj) }) // the test's own is over
+	t.Cleanup(func() { release(context.Background(), t, c, obj) }) // the test's own context is cancelled
 }
 
 func TestRESTCreatesShowsAndDeletesABucket(t *testing.T) {
@@ -67,7 +68,7 @@ func TestRESTCreatesShowsAndDeletesABucket(t *testing.T) {
 	p.call(t, token, "DELETE", base+"/"+name+"?dryRun=All", nil).want(t, http.StatusOK)
 	p.call(t, token, "GET", base+"/"+name, nil).want(t, http.StatusOK)
 	letGo(t, name)
-	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusOK) // no finalizer: gone at once
+	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusOK) // no finalizer: deleted immediately
 	await(t, "the bucket to be gone", func() (bool, string) {
 		a := p.call(t, token, "GET", base+"/"+name, nil)
 		return a.status == http.StatusNotFound, a.raw
@@ -84,7 +85,7 @@ func TestTheLogNamesWhatWasDone(t *testing.T) {
 	p.call(t, token, "POST", base, bucketBody(name, "")).want(t, http.StatusConflict)
 	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusAccepted)
 	p.call(t, token, "DELETE", "/namespaces/search/s3buckets/"+name, nil).want(t, http.StatusForbidden)
-	await(t, "the lines", func() (bool, string) { // a line is written after its answer
+	await(t, "the lines", func() (bool, string) { // a line is written after the response
 		rest := p.log.String()
 		for _, want := range []string{
 			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":true,"decision":"allow","outcome":"done"`,
@@ -265,7 +266,7 @@ func TestRESTDocument(t *testing.T) {
 	}
 }
 
-// nested reads a path of a JSON document.
+// nested returns the value at a path of a JSON document.
 func nested(v any, path ...string) any {
 	for _, key := range path {
 		m, ok := v.(map[string]any)

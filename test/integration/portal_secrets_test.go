@@ -23,8 +23,8 @@ const (
 	bindingSecret = "hunter2-of-the-connection"
 )
 
-// bucketWithSecrets creates a bucket whose former manifest and binding Secret hold what nobody may read in the portal.
-// A finalizer holds it until the test ends.
+// bucketWithSecrets creates a bucket whose last applied manifest and binding Secret contain secrets that the portal
+// must not show. A finalizer keeps it until the test ends.
 func bucketWithSecrets(t *testing.T) *v1alpha1.S3Bucket {
 	t.Helper()
 	c := admin(t)
@@ -56,7 +56,7 @@ func bucketWithSecrets(t *testing.T) *v1alpha1.S3Bucket {
 	return b
 }
 
-// keepsSecrets fails the test if an answer holds one, as it is or in base64.
+// keepsSecrets fails the test if a response contains a secret, in plain text or in base64.
 func (a answer) keepsSecrets(t *testing.T, what string) {
 	t.Helper()
 	for _, secret := range []string{formerSecret, bindingSecret} {

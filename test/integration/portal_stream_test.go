@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// TestStreamsEndWithTheRightToSee takes away a RoleBinding while a list is followed.
+// TestStreamsEndWithTheRightToSee removes a RoleBinding while a stream is open.
 func TestStreamsEndWithTheRightToSee(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))

@@ -59,7 +59,7 @@ func TestRESTRefusesTokens(t *testing.T) {
 			}
 		})
 	}
-	// Dex's own tokens are as good as any stranger's here.
+	// Dex is not the issuer of this portal, so its tokens are refused.
 	p.call(t, userToken(t, "payments-dev"), "GET", "/me", nil).want(t, http.StatusUnauthorized)
 }
 
@@ -96,7 +96,7 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 	if _, err := clients.CoreV1().ServiceAccounts(ns).Create(t.Context(), sa, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Bound through the group that all ServiceAccounts of the namespace are in: groups must arrive too.
+	// The role is bound to the group of all ServiceAccounts of the namespace: the portal must pass groups too.
 	bind := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ci"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
@@ -118,7 +118,7 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 		a := p.call(t, token, "GET", path, nil)
 		return a.status == http.StatusOK, a.raw
 	})
-	// Nobody let the tools of this namespace act: they may look.
+	// Without portico-tools in the namespace, its tools can only read.
 	if no := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusForbidden); !strings.Contains(no.detail(), "portico-tools") {
 		t.Errorf("the refusal says %q, not what to do", no.detail())
 	}
@@ -143,8 +143,8 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 	p.call(t, tokenFor("another"), "GET", path, nil).want(t, http.StatusUnauthorized) // for somebody else
 }
 
-// TestAFloodOfForgedTokensRefusesNobody: 2,013 tokens that look as if the API server had made them, by their issuer and
-// by the name of its key, cost no tool its new token, and the API server no question.
+// TestAFloodOfForgedTokensRefusesNobody sends 2,013 forged tokens with the issuer of the API server, half of them with
+// the ID of its key. Tools with new tokens are still accepted, and the API server is not asked about the forged ones.
 func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	c, ns := admin(t), team(t, admin(t))
@@ -171,7 +171,7 @@ func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
 	var flood sync.WaitGroup
 	for n := range 2013 {
 		header, signature := parts[0], base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%0256d", n))
-		if n%2 == 0 { // of a key that nobody knows
+		if n%2 == 0 { // with an unknown key ID
 			header = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"alg":"RS256","kid":"k%d"}`, n))
 		}
 		claims := base64.RawURLEncoding.EncodeToString(append(said[:len(said)-1], fmt.Sprintf(`,"n":%d}`, n)...))
@@ -180,7 +180,7 @@ func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
 				t.Errorf("a forged token: %s", a.raw)
 			}
 		})
-		if n > 1880 && n%20 == 0 { // in the midst of it
+		if n > 1880 && n%20 == 0 { // in the middle of the flood
 			token := accountToken(t, ns, fmt.Sprint("ci-", n/20%tools), stack.Audience)
 			p.call(t, token, "GET", path, nil).want(t, http.StatusOK)
 			honest++
@@ -202,7 +202,7 @@ func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
 	t.Logf("the keys were fetched %d times", fetched)
 }
 
-// letToolsIn lets the ServiceAccounts of the namespace act through the portal.
+// letToolsIn allows the ServiceAccounts of the namespace to write through the portal.
 func letToolsIn(t *testing.T, k kubernetes.Interface, namespace string) {
 	t.Helper()
 	bind := &rbacv1.RoleBinding{

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestWhoSeesWhatPodsUse, through the portal's client, which acts as the user.
+// TestWhoSeesWhatPodsUse reads the usage of Pods with the portal's client, which acts as the user.
 func TestWhoSeesWhatPodsUse(t *testing.T) {
 	c, _ := newCluster(t, slog.New(slog.DiscardHandler))
 	name := unique("measured")
@@ -41,7 +41,7 @@ func TestWhoSeesWhatPodsUse(t *testing.T) {
 	}
 }
 
-// TestAClusterWithoutMetricsServer checks that the lack of a metrics API is no failure.
+// TestAClusterWithoutMetricsServer checks that a missing metrics API is reported as ErrNoMetrics.
 func TestAClusterWithoutMetricsServer(t *testing.T) {
 	c, _ := newCluster(t, slog.New(slog.DiscardHandler))
 	name := unique("unmeasured")
@@ -52,7 +52,7 @@ func TestAClusterWithoutMetricsServer(t *testing.T) {
 	if err := kube.Delete(t.Context(), service.DeepCopy()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // t's own context has ended
+	t.Cleanup(func() { // the test's own context is cancelled
 		if err := stack.ApplyObjects(context.Background(), world.Admin, service); err != nil {
 			t.Error(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// TestRESTDeletionsTellWhatKubernetesWarnsOf has a policy warn of them.
+// TestRESTDeletionsTellWhatKubernetesWarnsOf checks that a deletion passes on the warnings of an admission policy.
 func TestRESTDeletionsTellWhatKubernetesWarnsOf(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	token, there, c := userToken(t, "payments-dev"), newBucket("payments", unique("warned")), admin(t)

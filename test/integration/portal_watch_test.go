@@ -19,7 +19,7 @@ func TestRESTWatchesBuckets(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Accept-Encoding", "gzip") // which a stream must not be
+	r.Header.Set("Accept-Encoding", "gzip") // a stream must not be compressed
 	resp, err := programs(t).Do(r)
 	if err != nil {
 		t.Fatal(err)

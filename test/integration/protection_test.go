@@ -23,8 +23,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// guardedOf returns the objects whose spec protects them, what switches AWS's own protection off, and whether AWS has
-// the resource.
+// guardedOf returns the objects whose spec protects them by field, with functions that switch AWS's own protection off,
+// report whether the resource exists in AWS, and allow its deletion.
 func guardedOf(t *testing.T, ns string) map[string]guardedCase {
 	t.Helper()
 	database := databaseOf(ns, "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
@@ -62,8 +62,8 @@ type guardedCase struct {
 	allow   func(engine.Object)
 }
 
-// A spec that asks for protection is honoured, though AWS's own was switched off behind our back: by a deletion of the
-// object, which is refused at once, and by one of its namespace, which waits and says for what.
+// Protection in the spec is honoured even if AWS's own was switched off outside Portico: the deletion of the object is
+// refused, and that of its namespace waits and says what for.
 func TestWhatTheSpecProtectsIsNotDeleted(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -95,7 +95,7 @@ func TestWhatTheSpecProtectsIsNotDeleted(t *testing.T) {
 	}
 }
 
-// An object that its annotation protects outlives the deletion of its namespace until somebody confirms its own.
+// An object with the annotation is not deleted with its namespace until somebody confirms the object's deletion.
 func TestWhatAnAnnotationProtectsHoldsUpItsNamespace(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -125,13 +125,13 @@ func TestWhatAnAnnotationProtectsHoldsUpItsNamespace(t *testing.T) {
 	awaitGone(t, c, q)
 }
 
-// A value that would be ignored is refused; one that is there already is left alone.
+// Annotations and labels whose value or name would be ignored are refused.
 func TestAnnotationsOfOursHaveAMeaning(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
 	for name, row := range map[string]struct {
 		key, value string
-		says       string // empty: it is taken
+		says       string // "" is accepted
 	}{
 		"a capital letter":      {v1alpha1.AnnotationDeletionProtection, "True", "true or false"},
 		"a pause of a word":     {v1alpha1.AnnotationPaused, "yes", "true or false"},
@@ -165,7 +165,7 @@ func TestAnnotationsOfOursHaveAMeaning(t *testing.T) {
 	})
 }
 
-// Objects from before the rule keep their annotations, and can be edited.
+// Annotations from before the rule remain, and their objects can be edited.
 func TestAnnotationsOfBeforeAreLeftAlone(t *testing.T) {
 	c := admin(t)
 	q := queueOf(team(t, c), "old")
@@ -194,7 +194,8 @@ func TestAnnotationsOfBeforeAreLeftAlone(t *testing.T) {
 	}
 }
 
-// suspend takes the binding of a policy away, and returns how it comes back; at the end of the test it does by itself.
+// suspend deletes the binding of a policy, and returns a function that restores it, which also runs at the end of the
+// test.
 func suspend(t *testing.T, c client.Client, name string) (restore func()) {
 	t.Helper()
 	b := &admissionv1.ValidatingAdmissionPolicyBinding{}
@@ -206,7 +207,7 @@ func suspend(t *testing.T, c client.Client, name string) (restore func()) {
 	}
 	again := sync.OnceFunc(func() {
 		b.ResourceVersion, b.UID = "", ""
-		if err := c.Create(context.Background(), b); err != nil { // the test's own context may be over
+		if err := c.Create(context.Background(), b); err != nil { // the test's own context may be cancelled
 			t.Error(err)
 		}
 	})

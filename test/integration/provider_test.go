@@ -22,14 +22,14 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// account makes a provider in an account of its own, that every namespace may use. Its role there has the policies of
-// docs/iam.
+// account creates a provider in an account of its own, which every namespace can use. Its role in the account has the
+// policies of docs/iam.
 func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvider {
 	t.Helper()
 	return providerOf(t, c, accountID, stack.RoleARN(accountID))
 }
 
-// keyed makes a provider as account does, whose keys may do everything, and assume no role.
+// keyed creates a provider like account, but its keys have all permissions and it assumes no role.
 func keyed(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvider {
 	t.Helper()
 	return providerOf(t, c, accountID, "")
@@ -50,7 +50,7 @@ func providerOf(t *testing.T, c client.Client, accountID, role string) *v1alpha1
 	return p
 }
 
-// keysOf returns a provider's Secret with this key.
+// keysOf returns a provider's credentials Secret with this key.
 func keysOf(name, key string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -60,11 +60,11 @@ func keysOf(name, key string) *corev1.Secret {
 	}
 }
 
-// forget removes a test's provider, used or not.
+// forget deletes a test's provider, even if it is in use.
 func forget(t *testing.T, c client.Client, name string) {
 	t.Helper()
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	err := c.Delete(context.Background(), p) // the test's own context is over
+	err := c.Delete(context.Background(), p) // the test's own context is cancelled
 	if err == nil {
 		err = c.Patch(context.Background(), p, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	}
@@ -126,7 +126,7 @@ func TestRegionsAreLimited(t *testing.T) {
 	c := withOperator(t)
 	p := account(t, c, "210000000003")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedRegions = []string{stack.Region, "eu-central-1"} })
-	withoutAdmission(t, c) // which tells of the region at once
+	withoutAdmission(t, c) // it would refuse the region at once
 	ns := team(t, c)
 	far, near := bucketOf(ns, "far"), bucketOf(ns, "near")
 	far.Spec.ProviderRef.Name, far.Spec.Region = p.Name, "us-east-1"
@@ -191,7 +191,7 @@ func TestProviderInUseStaysAndKeepsWorking(t *testing.T) {
 	awaitGone(t, c, p)
 }
 
-// A namespace that names a provider which it may not use can neither keep it from going nor see what is wrong with it.
+// A namespace that refers to a provider which it cannot use can neither block its deletion nor see its errors.
 func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
 	c := withOperator(t)
 	p := account(t, c, "210000000010")
@@ -219,8 +219,9 @@ func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
 	}
 }
 
-// Whoever may write AWSProviders must not make the operator send Secrets of its namespace to a place of their own:
-// neither a Secret that is not for AWS, nor one that is to an endpoint that the operator's flags do not name.
+// Anybody who can write AWSProviders must not be able to make the operator send Secrets of its namespace to another
+// server: neither a Secret without the label for AWS credentials, nor one that has it to an endpoint that the
+// operator's flags do not allow.
 func TestSecretsAreNotSentAway(t *testing.T) {
 	c := withOperator(t)
 	var asked atomic.Int64
@@ -253,12 +254,12 @@ func TestRotatedSecretTakesEffectAtOnce(t *testing.T) {
 	await(t, "the new key to be verified", func() (bool, string) {
 		return len(world.Proxy.CallsSince(m, awsproxy.To("sts", "GetCallerIdentity"))) > 0, "no call"
 	})
-	world.Proxy.RevokeKey(p.Name) // the old key is worth nothing now
+	world.Proxy.RevokeKey(p.Name) // only the new key works
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Versioning = "Enabled" })
 	ready(t, c, b)
 }
 
-// rotate puts the key <name>-new into a provider's Secret.
+// rotate writes the key <name>-new to a provider's Secret.
 func rotate(t *testing.T, c client.Client, name string) {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: name}}

@@ -18,7 +18,7 @@ import (
 
 func queueOf(ns, name string) *v1alpha1.SQSQueue { return queues.object(ns, name).(*v1alpha1.SQSQueue) }
 
-// The calls that the page of the kind promises.
+// A queue uses the calls that its documentation promises.
 func TestAQueueKeepsItsCallBudget(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -53,7 +53,7 @@ func TestAQueueKeepsItsCallBudget(t *testing.T) {
 	}
 }
 
-// Both queues are applied at once, the one that refers first.
+// Both queues are applied at once, the one with the reference first.
 func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -65,7 +65,7 @@ func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
 	}
 	dead := queueOf(ns, "dead")
 	create(t, c, dead)
-	ready(t, c, q) // woken by the other one, not by its poll
+	ready(t, c, q) // triggered by the other queue, not by polling
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(dead), dead); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestFIFOQueuesAndTheirRules(t *testing.T) {
 	}
 }
 
-// CreateQueue answers for somebody else's queue as if it had made it.
+// CreateQueue succeeds for an existing queue of somebody else, as for a new one.
 func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -174,7 +174,7 @@ func TestTheBindingOfAQueueLeadsToIt(t *testing.T) {
 	}
 }
 
-// The queue takes notice of neither: what the service does not keep is named, and no longer written at every look.
+// Attributes that the service does not store are reported, and not written at every reconcile.
 func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -202,7 +202,7 @@ func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
 	}
 }
 
-// AWS shows changed attributes up to a minute later, and a changed retention up to a quarter of an hour: each is
+// AWS shows changed attributes up to a minute later, and a changed retention period up to 15 minutes later: each is
 // written once.
 func TestAttributesThatShowLateAreWrittenOnce(t *testing.T) {
 	calm(t)
@@ -212,7 +212,7 @@ func TestAttributesThatShowLateAreWrittenOnce(t *testing.T) {
 	q := queueOf(team(t, c), "late")
 	createReady(t, c, q)
 	minute := time.Duration(scale * float64(time.Minute))
-	world.Proxy.DelayQueueAttributes(minute/6, 12*minute) // the rest is for a machine that is busy: a call takes as long
+	world.Proxy.DelayQueueAttributes(minute/6, 12*minute) // some margin for a busy machine, where calls take long
 	t.Cleanup(func() { world.Proxy.DelayQueueAttributes(0, 0) })
 	m := world.Proxy.Mark()
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) {

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// toRDS lists what the operator called of RDS since m.
+// toRDS lists the operator's calls to RDS since m.
 func toRDS(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
 	var all []string
 	for _, c := range world.Proxy.CallsSince(m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To("rds"))...) {
@@ -29,7 +29,7 @@ func toRDS(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
 	return all
 }
 
-// bound returns the content of the binding Secret.
+// bound returns the content of an instance's binding Secret.
 func bound(t *testing.T, c client.Client, i *v1alpha1.RDSInstance) map[string]string {
 	t.Helper()
 	return secretOf(t, c, i.Namespace, i.Status.Binding.Name)
@@ -89,7 +89,7 @@ func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
 	}
 }
 
-// live makes the operator's client as its command does: users' Secrets are read past every cache.
+// live creates the operator's client as its command does: Secrets of users are not cached.
 func live(cfg *rest.Config, o client.Options) (client.Client, error) {
 	o.Cache.DisableFor = append(o.Cache.DisableFor, &corev1.Secret{})
 	return client.New(cfg, o)
@@ -231,7 +231,7 @@ func TestAChangeOfClassWaitsForTheWindow(t *testing.T) {
 	}
 }
 
-// AWS adds paid Extended Support to what is created and restored, unless told otherwise.
+// AWS adds paid Extended Support to new and restored databases by default.
 func TestADatabaseHasNoExtendedSupportUnlessItIsAskedFor(t *testing.T) {
 	const on, off = "open-source-rds-extended-support", "open-source-rds-extended-support-disabled"
 	c := withOperator(t)
@@ -258,7 +258,7 @@ func TestADatabaseHasNoExtendedSupportUnlessItIsAskedFor(t *testing.T) {
 	}
 }
 
-// RDS may describe a database without its tags, by which its owner is known.
+// RDS may describe a database without its tags, which say who owns it.
 func TestADatabaseIsKnownThoughItsTagsAreLeftOut(t *testing.T) {
 	c := withOperator(t)
 	world.Proxy.HideDatabaseTags(true)
@@ -274,7 +274,7 @@ func TestADatabaseIsKnownThoughItsTagsAreLeftOut(t *testing.T) {
 	}
 }
 
-// AWS takes one change of the storage in six hours. What else is asked for meanwhile is done and published.
+// AWS allows one storage change in six hours. Other changes in the meantime are applied and published.
 func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 	c := withOperator(t)
 	t.Cleanup(func() { world.Proxy.SetStorageCooldown(6 * time.Hour) })
@@ -306,8 +306,8 @@ func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// RDS does not say how many identifiers its filter takes. Fewer are asked for at a time until it takes them, and no
-// database is thought gone.
+// RDS does not document how many identifiers its filter takes. Portico reduces the number until RDS accepts it, and
+// does not conclude that a database is gone.
 func TestDatabasesAreReadByAFilterOfFewValues(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -329,7 +329,7 @@ func TestDatabasesAreReadByAFilterOfFewValues(t *testing.T) {
 		}))
 	}
 	await(t, "a filter with more than one value", func() (bool, string) {
-		var wakes sync.WaitGroup // together, for a batch waits for others but a moment
+		var wakes sync.WaitGroup // at once, because a batch waits only briefly for others
 		for _, i := range all {
 			wakes.Go(func() { wakeNow(t, c, i) })
 		}

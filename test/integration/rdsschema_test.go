@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Every rule of the schema refuses with a sentence that helps, at the field that it is about.
+// Every rule of the schema refuses with a helpful message, at the field concerned.
 func TestTheSchemaRefusesBadDatabases(t *testing.T) {
 	c := admin(t)
 	type spec = v1alpha1.RDSInstanceSpec

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// databaseOf returns a small database, with an identifier that Portico picks.
+// databaseOf returns a small database with a generated identifier.
 func databaseOf(ns, name string, change ...func(*v1alpha1.RDSInstanceSpec)) *v1alpha1.RDSInstance {
 	i := &v1alpha1.RDSInstance{
 		ObjectMeta: meta1(ns, name),
@@ -34,7 +34,7 @@ func outsideRDS(t *testing.T) *rds.Client {
 	return rds.NewFromConfig(outsideConfig(t, "test"))
 }
 
-// inRDS returns the instance as AWS has it, or nil if there is none.
+// inRDS returns the instance in AWS, or nil if it does not exist.
 func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
 	t.Helper()
 	out, err := outsideRDS(t).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier})

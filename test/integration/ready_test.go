@@ -33,13 +33,13 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// deployed is an operator in a process of its own.
+// deployed is an operator that runs in its own process.
 type deployed struct {
 	*process.Process
 	probes string // URL
 }
 
-// deployOperator runs an operator as it is deployed, until the test ends.
+// deployOperator runs an operator like a deployed one, until the test ends.
 func deployOperator(t *testing.T, name string, flags ...string) deployed {
 	t.Helper()
 	path, err := buildOperator()
@@ -76,7 +76,7 @@ func deployOperator(t *testing.T, name string, flags ...string) deployed {
 	return d
 }
 
-// freeAddress returns an address at which nobody listens.
+// freeAddress returns an address with an unused port.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -87,7 +87,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// probe asks as a kubelet does; 0 is no answer.
+// probe sends a request as a kubelet does; status 0 means no response.
 func probe(ctx context.Context, url string) (status int, body string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -105,7 +105,7 @@ func probe(ctx context.Context, url string) (status int, body string) {
 	return resp.StatusCode, string(text)
 }
 
-// probes polls until the answer has the status and says all of it.
+// probes polls until the response has the status and contains all texts.
 func probes(t *testing.T, url string, status int, says ...string) {
 	t.Helper()
 	await(t, url, func() (bool, string) {
@@ -114,11 +114,11 @@ func probes(t *testing.T, url string, status int, says ...string) {
 	})
 }
 
-// broken changes an object of the installation until mend is called, at the latest at the end of the test. Without a
-// change it is taken away.
+// broken changes an object of the installation, or deletes it if change is nil. The object is restored when mend is
+// called, at the latest at the end of the test.
 func broken(t *testing.T, c client.Client, obj client.Object, change func()) (mend func()) {
 	t.Helper()
-	ctx := context.Background() // a mend is due at the end of the test too
+	ctx := context.Background() // mend may run at the end of the test
 	read := func() {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func broken(t *testing.T, c client.Client, obj client.Object, change func()) (me
 	return mend
 }
 
-// installer returns an admin's client that knows the kinds of an installation.
+// installer returns an admin's client whose scheme has the kinds of an installation.
 func installer(t *testing.T) client.Client {
 	t.Helper()
 	admin(t)
@@ -172,12 +172,12 @@ func installer(t *testing.T) client.Client {
 	return c
 }
 
-// poolCRD names the CRD from which a test takes a field.
+// poolCRD returns the name of the CRD from which a test removes a field.
 func poolCRD() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "poolgateways.portico.dev"}}
 }
 
-// withoutField takes a field of the status out of the schema.
+// withoutField returns a function that removes a status field from the schema.
 func withoutField(crd *apiextensionsv1.CustomResourceDefinition) func() {
 	return func() {
 		delete(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"].Properties, "attached")
@@ -237,7 +237,7 @@ func TestAWSBeingAwayMakesNoOperatorUnready(t *testing.T) {
 	}
 }
 
-// watchedPortal starts a portal that looks at its installation and at its identity provider all the time.
+// watchedPortal starts a portal that checks its installation and its identity provider every second.
 func watchedPortal(t *testing.T, issuer string) *replica {
 	t.Helper()
 	return startPortalOf(t, issuer, sessionKeys(t), func(p *portal.Parts) {

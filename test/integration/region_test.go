@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// A region that the account has not enabled answers as to a bad key. The object says which it is and who enables it,
-// nothing else of the provider suffers, and all goes on once the region is on.
+// A region that is not enabled in the account answers like an invalid key. The object's status names the region and who
+// can enable it, the provider stays Ready, and the object becomes Ready once the region is enabled.
 func TestARegionThatIsNotEnabledIsSaid(t *testing.T) {
 	calm(t)
 	const off = "eu-south-1"

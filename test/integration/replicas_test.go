@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/limit"
 )
 
-// stream opens a page's stream, of which the snapshot has come.
+// stream opens a page's stream and reads the first line of the snapshot.
 func (r *replica) stream(t *testing.T, path string, session map[string]string) *bufio.Reader {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", r.url+path, http.NoBody)
@@ -37,24 +37,24 @@ func (r *replica) stream(t *testing.T, path string, session map[string]string) *
 	return lines
 }
 
-// Behind a proxy that sends each request to any replica, no request may need the one before.
+// Behind a proxy that sends each request to any replica, no request may depend on an earlier one.
 func TestReplicasNeedNoAffinity(t *testing.T) {
 	issuer, keys := oidctest.New(t), sessionKeys(t)
 	limited := func(p *portal.Parts) { p.Rate = limit.Rate{PerSecond: 0.001, Burst: 5} }
 	one, other := startPortalOf(t, issuer.URL, keys, limited), startPortalOf(t, issuer.URL, keys, limited)
-	// A sign-in that begins on one and ends on the other.
+	// A sign-in starts on one replica and ends on the other.
 	start := one.visit(t, "GET", "/auth/login?return_to=%2Fteams%2Fpayments", nil).want(t, http.StatusSeeOther)
 	code, state := issuer.Code(start.header.Get("Location"), oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})
 	in := other.visit(t, "GET", "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), start.cookies()).want(t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
-	// A limit is each replica's own.
+	// Each replica has its own rate limit.
 	for range 4 {
 		one.visit(t, "GET", "/teams/payments/catalog", session).want(t, http.StatusOK)
 	}
 	one.visit(t, "GET", "/teams/payments/catalog", session).want(t, http.StatusTooManyRequests)
 	other.visit(t, "GET", "/teams/payments/catalog", session).want(t, http.StatusOK)
-	// A sign-out on one ends the stream on the other, and the session everywhere.
+	// Signing out on one replica ends the stream on the other, and the session on both.
 	lines := other.stream(t, "/teams/payments/live", session)
 	one.visit(t, "POST", "/auth/logout", session, "Origin", one.url).want(t, http.StatusSeeOther)
 	var err error

@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// At rest a resource of which nothing is declared costs little more than one call in each audit interval: an hour, here
-// some seconds, with sweeps and checks of credentials every twelfth of it, as by default.
+// At rest a resource with nothing declared costs little more than one AWS call in each audit interval. The interval is
+// an hour, scaled to seconds here, with sweeps and checks of credentials every twelfth of it, as by default.
 func TestManyResourcesAtRestCostLittle(t *testing.T) {
 	calm(t)
 	const (
@@ -28,7 +28,7 @@ func TestManyResourcesAtRestCostLittle(t *testing.T) {
 	kinds := specimens()
 	ns := team(t, c)
 	stop := startOperator(t, operatorOptions{})
-	p := account(t, c, "250000000001") // what stays there is in no other test's listings
+	p := account(t, c, "250000000001") // so that the resources are in no other test's listings
 	var mu sync.Mutex
 	var all []external.Object
 	var wg sync.WaitGroup
@@ -52,7 +52,7 @@ func TestManyResourcesAtRestCostLittle(t *testing.T) {
 
 	kube := newCut(0, awsproxy.Before)
 	startOperator(t, operatorOptions{resync: hour, providerResync: hour / 12, sweep: hour / 12, newClient: kube.kube})
-	time.Sleep(hour + hour/4) // every object has looked for itself, and is due at its own time
+	time.Sleep(hour + hour/4) // every object has been audited, and the next audits are spread
 	m, wrote := world.Proxy.Mark(), kube.seen.Load()
 	time.Sleep(hours * hour)
 	calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Account == p.Status.AccountID })

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// A bucket lives through all of its life where tags are refused, or forgotten, when it is made.
+// A bucket is created, changed and deleted although the server refuses or ignores tags at its creation.
 func TestABucketThatIsMadeWithoutTagsIsKeptAndRemoved(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -42,7 +42,7 @@ func TestABucketThatIsMadeWithoutTagsIsKeptAndRemoved(t *testing.T) {
 	}
 }
 
-// A bucket that could be made and not tagged is removed with its object.
+// A bucket that was created and could not be tagged is deleted with its object.
 func TestABucketThatCouldNotBeMarkedIsRemoved(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "bare")
@@ -59,7 +59,8 @@ func TestABucketThatCouldNotBeMarkedIsRemoved(t *testing.T) {
 	}
 }
 
-// A server that knows another owner than STS denies what it has just made: another name would not help.
+// A server whose bucket owner differs from the account that STS reports denies access to the new bucket: the message
+// does not suggest another name.
 func TestAServerThatKnowsAnotherOwnerIsNamed(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "owned")
@@ -71,7 +72,7 @@ func TestAServerThatKnowsAnotherOwnerIsNamed(t *testing.T) {
 	}
 }
 
-// A server that encrypts nothing by itself is told to, and told once.
+// On a server without default encryption, encryption is set, once.
 func TestEncryptionIsSetWhereThereIsNone(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "plaintext")

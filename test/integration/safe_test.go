@@ -19,12 +19,12 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// guarded is a resource with a setting that keeps others out.
+// guarded is a resource with a setting that denies access by others.
 type guarded struct {
 	obj  external.Object
 	path string
-	open func(t *testing.T) error // behind our back
-	// isOpen looks in AWS.
+	open func(t *testing.T) error // outside Portico
+	// isOpen reads the setting from AWS.
 	isOpen func(t *testing.T) bool
 }
 
@@ -87,7 +87,7 @@ func guardedMachine(ns string) guarded {
 	}
 }
 
-// What nobody declared and keeps others out is switched off behind our back, and on again by the audit.
+// A protective setting that nobody declared is switched off outside Portico, and an audit switches it on again.
 func TestWhatKeepsOthersOutIsRepairedByAnAudit(t *testing.T) {
 	for name, of := range map[string]func(ns string) guarded{"bucket": guardedBucket, "database": guardedDatabase, "machine": guardedMachine} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestWhatKeepsOthersOutIsRepairedByAnAudit(t *testing.T) {
 	}
 }
 
-// A website that is adopted stays public, until the spec closes it once.
+// An adopted public website stays public until the spec has closed it once.
 func TestAnAdoptedBucketStaysPublicUntilTheSpecClosesIt(t *testing.T) {
 	c := withOperator(t)
 	api := outside(t, "test")
@@ -152,7 +152,7 @@ func TestAnAdoptedBucketStaysPublicUntilTheSpecClosesIt(t *testing.T) {
 	}
 }
 
-// A server that is not AWS and knows no Block Public Access keeps its bucket in sync.
+// A bucket on a server without Block Public Access is in sync.
 func TestABucketOfAServerWithoutPublicAccessBlockIsReady(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "elsewhere")

@@ -25,7 +25,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// keyPolicy returns the policy of a key that its account may change, and these services may use.
+// keyPolicy returns a key policy that allows the account to manage the key, and these services to use it.
 func keyPolicy(account string, services ...string) string {
 	all := `{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + account + `:root"},"Action":"kms:*","Resource":"*"}`
 	for _, s := range services {
@@ -34,7 +34,7 @@ func keyPolicy(account string, services ...string) string {
 	return `{"Version":"2012-10-17","Statement":[` + all + `]}`
 }
 
-// A queue, or a topic, whose key shuts its sender out says so, and so does who sends.
+// A queue or topic whose KMS key denies access to its sender reports that, and so does the sender.
 func TestAKeyThatShutsTheSenderOutIsTold(t *testing.T) {
 	c := withOperator(t)
 	const accountID = "250000000001"
@@ -62,7 +62,7 @@ func TestAKeyThatShutsTheSenderOutIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		is := meta.FindStatusCondition(m.topic.Status.Conditions, v1alpha1.ConditionReady)
-		told := is != nil && (is.Reason == v1alpha1.ReasonNotLetIn || is.Reason == "WaitingForQueues") // as the queue was Ready before or not
+		told := is != nil && (is.Reason == v1alpha1.ReasonNotLetIn || is.Reason == "WaitingForQueues") // depends on whether the queue was Ready before
 		return told, fmt.Sprint(is)
 	})
 	policy := keyPolicy(accountID, "sns.amazonaws.com", "s3.amazonaws.com")
@@ -88,7 +88,7 @@ func TestAKeyThatShutsTheSenderOutIsTold(t *testing.T) {
 	}
 }
 
-// A topic of another account, and a rule of EventBridge, send where a guardrail names them, and nowhere else.
+// A topic in another account and a rule of EventBridge can send if a guardrail allows them, and only then.
 func TestSendersOfOthersNeedAGuardrail(t *testing.T) {
 	c := withOperator(t)
 	mine, theirs := account(t, c, "250000000002"), account(t, c, "250000000003")
@@ -155,7 +155,7 @@ func TestSendersOfOthersNeedAGuardrail(t *testing.T) {
 	if got := drain(); strings.Contains(got, "too late") {
 		t.Errorf("arrived: %s", got)
 	}
-	// Whom nobody lets in any more is out, though who comes instead is not allowed.
+	// A removed sender loses access, even if its replacement is not allowed.
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.AllowFrom = v1alpha1.Senders{{ARN: rule + "-other"}} })
 	reason(t, c, q, v1alpha1.ReasonReferenceNotAllowed)
 	if got, err := world.Proxy.SendFromRule(t.Context(), rule, q.Status.ARN, "closed"); got || err != nil {
@@ -163,7 +163,7 @@ func TestSendersOfOthersNeedAGuardrail(t *testing.T) {
 	}
 }
 
-// Foreign statements and notifications outlive whatever Portico changes.
+// Statements and notifications of others remain after all changes by Portico.
 func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -302,7 +302,7 @@ func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 	}
 }
 
-// Dead letters are taken from the queues that are named, once they are there.
+// A dead-letter queue accepts messages from the queues that it refers to, once they exist.
 func TestAQueueTakesDeadLettersByReference(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -329,7 +329,7 @@ func TestAQueueTakesDeadLettersByReference(t *testing.T) {
 	}
 }
 
-// Addresses outside of Portico get a topic's messages where a guardrail names them, once they have confirmed that.
+// Addresses outside Portico are subscribed to a topic if a guardrail allows them, once they have confirmed.
 func TestAddressesAreSubscribedWhereAGuardrailNamesThem(t *testing.T) {
 	c := withOperator(t)
 	p := account(t, c, "250000000004")
@@ -367,7 +367,7 @@ func TestAddressesAreSubscribedWhereAGuardrailNamesThem(t *testing.T) {
 	gone(t, c, o)
 }
 
-// Buckets of earlier versions, and those that were there before Portico, get no statement by themselves.
+// Buckets of earlier versions and adopted ones get no policy statement unless it is requested.
 func TestABucketThatWasThereGetsNoStatement(t *testing.T) {
 	calm(t)
 	c := withOperator(t)

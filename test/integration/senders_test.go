@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// mail is a team's queue that a topic and a bucket send to.
+// mail is a team's queue, with a topic and a bucket that send to it.
 type mail struct {
 	t      *testing.T
 	c      client.Client
@@ -30,7 +30,7 @@ type mail struct {
 	bucket *v1alpha1.S3Bucket
 }
 
-// newMail returns what is not created yet.
+// newMail returns a queue, a topic and a bucket that have not been created yet.
 func newMail(t *testing.T, c client.Client, ns string) mail {
 	t.Helper()
 	m := mail{t, c, queueOf(ns, "inbox"), topics.object(ns, "news").(*v1alpha1.SNSTopic), bucketOf(ns, "uploads")}
@@ -71,7 +71,7 @@ func (m mail) put(key string) {
 	}
 }
 
-// arrived returns what is in the queue, sorted, and empties it; an object's creation is its key.
+// arrived empties the queue and returns its messages, sorted; an object's creation as the object's key.
 func (m mail) arrived() []string {
 	m.t.Helper()
 	var all []string
@@ -97,8 +97,8 @@ func (m mail) arrived() []string {
 	}
 }
 
-// contentOf returns the key of the object that a message of S3 is about, any other message as it is, and nothing for
-// the one by which S3 tries a destination.
+// contentOf returns the key of the object for an S3 event, "" for the test event of S3, and any other message
+// unchanged.
 func contentOf(body string) string {
 	var of struct {
 		Event   string
@@ -124,8 +124,8 @@ func (m mail) wantArrived(want ...string) {
 	}
 }
 
-// A message that is published and an object that is put arrive, with no act of anybody in AWS; another topic's do not.
-// In which order the three come and go does not matter.
+// Published messages and events of new objects arrive without any change in AWS by hand; another topic's messages do
+// not. The order in which the three objects are created and deleted does not matter.
 func TestMessagesArriveFromWhomTheQueueNames(t *testing.T) {
 	c := withOperator(t)
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
@@ -158,14 +158,14 @@ func TestMessagesArriveFromWhomTheQueueNames(t *testing.T) {
 			edit(t, c, m.bucket, func(b *v1alpha1.S3Bucket) { b.Spec.Notifications = nil })
 			ready(t, c, m.topic)
 			ready(t, c, m.bucket)
-			for _, i := range order { // who is let in is no use
+			for _, i := range order { // allowing a sender does not count as using it
 				gone(t, c, m.all()[i])
 			}
 		})
 	}
 }
 
-// policyOfQueue returns what AWS has of the queue's policy, as statements by their Sid.
+// policyOfQueue returns the statements of the queue's policy in AWS by Sid.
 func (m mail) policyOfQueue() map[string]string {
 	m.t.Helper()
 	return statements(m.t, queueAttributes(m.t, m.queue)["Policy"])
@@ -191,7 +191,7 @@ func statements(t *testing.T, policy string) map[string]string {
 	return all
 }
 
-// Who is let in costs one write when that changes, and none at rest. A sender that goes takes its statement along.
+// A change of the senders costs one write, and none at rest. The statement of a deleted sender is removed.
 func TestAnEdgeIsWrittenOnce(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -219,7 +219,7 @@ func TestAnEdgeIsWrittenOnce(t *testing.T) {
 			t.Errorf("%s: wrote %v, want %v", service, got, want)
 		}
 	}
-	if got := written("sqs"); len(got) > 3 || got[0] != "CreateQueue" { // one sender may come before the other
+	if got := written("sqs"); len(got) > 3 || got[0] != "CreateQueue" { // the senders may become known one by one
 		t.Errorf("sqs: wrote %v", got)
 	}
 	if s := m.policyOfQueue(); len(s) != 2 || !strings.Contains(fmt.Sprint(s), `"aws:SourceAccount":"`+stack.AccountID+`"`) {
@@ -242,14 +242,14 @@ func TestAnEdgeIsWrittenOnce(t *testing.T) {
 				fmt.Sprint(written("sqs"))
 		})
 	}
-	await(t, "nobody to be let in", func() (bool, string) { // and nobody is waited for
+	await(t, "nobody to be let in", func() (bool, string) { // the queue does not wait for the deleted senders
 		ready(t, c, m.queue)
 		s := m.policyOfQueue()
 		return len(s) == 0 && len(m.queue.Status.AllowedSenders) == 0, fmt.Sprint(s, m.queue.Status.AllowedSenders)
 	})
 }
 
-// settled waits until nothing is called for any of the three any more.
+// settled waits until there are no more calls for any of the three.
 func (m mail) settled() {
 	m.t.Helper()
 	life{queues, m.c, m.t, m.queue}.settled()
@@ -257,8 +257,8 @@ func (m mail) settled() {
 	callsAtRest(m.t, m.bucket, 0)
 }
 
-// A topic is not Ready while a queue does not let it in, nor a bucket, whether or not the queue says anything of
-// senders.
+// A topic is not Ready while a queue does not allow it to send, and neither is a bucket, whether or not the queue's
+// spec mentions senders.
 func TestWhoIsNotLetInSaysSo(t *testing.T) {
 	c := withOperator(t)
 	m := newMail(t, c, team(t, c))
@@ -275,23 +275,23 @@ func TestWhoIsNotLetInSaysSo(t *testing.T) {
 	}
 	m.publish(m.topic.Status.ARN, "dropped")
 	m.wantArrived()
-	letInto(t, m.queue, m.topic.Status.ARN) // by hand, which counts as well
+	letInto(t, m.queue, m.topic.Status.ARN) // a statement added by hand counts as well
 	wakeNow(t, c, m.topic)
 	ready(t, c, m.topic)
 	edit(t, c, m.queue, func(q *v1alpha1.SQSQueue) {
 		q.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("news")}, {BucketRef: refTo("uploads")}}
 	})
-	m.ready() // woken by the queue
+	m.ready() // triggered by the queue
 	m.publish(m.topic.Status.ARN, "hello")
 	m.put("in/1.json")
 	m.wantArrived("hello", "in/1.json")
 	edit(t, c, m.queue, func(q *v1alpha1.SQSQueue) { q.Spec.AllowFrom = nil })
 	reason(t, c, m.bucket, v1alpha1.ReasonNotLetIn)
 	wakeNow(t, c, m.topic)
-	ready(t, c, m.topic) // by the statement that was made by hand, which stays
+	ready(t, c, m.topic) // with the statement added by hand, which remains
 }
 
-// A topic that says nothing of senders has the policy that SNS gave it, which lets no bucket in.
+// A topic whose spec mentions no senders has the default policy of SNS, which does not allow buckets.
 func TestABucketWaitsForItsTopic(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -304,11 +304,11 @@ func TestABucketWaitsForItsTopic(t *testing.T) {
 		t.Error(got.Message)
 	}
 	edit(t, c, topic, func(o *v1alpha1.SNSTopic) { o.Spec.AllowFrom = v1alpha1.Senders{{BucketRef: refTo("uploads")}} })
-	ready(t, c, b) // woken by the topic
+	ready(t, c, b) // triggered by the topic
 	ready(t, c, topic)
 }
 
-// S3 sends to no FIFO queue or topic: where it can be known that is said at admission, else by the status.
+// S3 cannot send to FIFO queues and topics: admission refuses that where it can, and otherwise the status reports it.
 func TestS3SendsToNoFIFOQueue(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)

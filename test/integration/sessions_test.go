@@ -21,18 +21,18 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// soon is the most that may pass until nothing is left of a session: streams look every five seconds, and this machine
+// soon is the longest time until all parts of a session have ended: streams check every five seconds, and this machine
 // may be busy.
 const soon = 10 * time.Second
 
-// visitor has what somebody brings to the portal.
+// visitor is a user of the portal with a session and a token.
 type visitor struct {
 	claims  oidctest.Claims
 	token   string
 	session map[string]string
 }
 
-// comes signs somebody of a group in, in a browser and for the REST API.
+// comes signs in a user who is in one group, in a browser and for the REST API.
 func (r *replica) comes(t *testing.T, issuer *oidctest.Provider, name, group string) visitor {
 	t.Helper()
 	p := visitor{claims: oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}}
@@ -44,7 +44,7 @@ func (r *replica) comes(t *testing.T, issuer *oidctest.Provider, name, group str
 	return p
 }
 
-// follows opens a stream, of which something has come. What is returned tells when it ends.
+// follows opens a stream and reads its first line. The returned channel receives the time at which the stream ends.
 func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time
 		}
 	}
 	client := plainly()
-	client.Timeout = 0 // the stream has no end of its own
+	client.Timeout = 0 // the stream must not time out
 	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time
 	return ended
 }
 
-// loggingApp returns the paths of an application's log, on its page and over REST.
+// loggingApp creates an application, and returns the paths of its log, for the page and for the REST API.
 func loggingApp(t *testing.T) (page, api string) {
 	t.Helper()
 	app := &v1alpha1.WebApp{ObjectMeta: meta1("payments", unique("logging")), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
@@ -104,7 +104,7 @@ func loggingApp(t *testing.T) (page, api string) {
 	return "/teams/payments/webapps/" + app.Name + "/pods/" + pod.Name + "/logs/live", "/api/v1/namespaces/payments/webapps/" + app.Name + "/logs?follow=true"
 }
 
-// endings are the ways in which an admin ends the sessions of a user.
+// endings are the ways for an admin to end the sessions of a user.
 var endings = map[string]func(t *testing.T, r *replica, admin visitor, user string) *http.Request{
 	"by the page": func(t *testing.T, r *replica, admin visitor, user string) *http.Request {
 		t.Helper()
@@ -128,8 +128,8 @@ var endings = map[string]func(t *testing.T, r *replica, admin visitor, user stri
 	},
 }
 
-// TestAnAdminEndsSessionsOnEveryReplica measures how soon nothing is left of a user's sessions, on the replica that the
-// admin asked and on another one, streams included. Another user notices nothing, and the user can come again at once.
+// TestAnAdminEndsSessionsOnEveryReplica measures how soon all sessions and streams of a user have ended, on the replica
+// that the admin used and on another one. Another user is not affected, and the user can sign in again immediately.
 func TestAnAdminEndsSessionsOnEveryReplica(t *testing.T) {
 	issuer, keys := oidctest.New(t), sessionKeys(t)
 	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
@@ -187,7 +187,7 @@ func TestAnAdminEndsSessionsOnEveryReplica(t *testing.T) {
 			}
 			user.isToldWhy(t, other)
 			one.recorded(t, `"name":"`+name+`"`, `"resource":"sessions"`, `"outcome":"done"`)
-			// All replicas end, and others begin.
+			// All replicas are replaced by new ones.
 			fresh := startPortal(t, issuer.URL, keys)
 			user.isToldWhy(t, fresh)
 			fresh.visit(t, "GET", "/teams/payments", again.session).want(t, http.StatusOK)
@@ -196,7 +196,7 @@ func TestAnAdminEndsSessionsOnEveryReplica(t *testing.T) {
 	}
 }
 
-// isRefused waits until neither cookie nor token opens anything.
+// isRefused waits until both cookie and token are refused.
 func (p visitor) isRefused(t *testing.T, began time.Time, r *replica, where string) {
 	t.Helper()
 	cookie, token := false, false
@@ -216,7 +216,7 @@ func (p visitor) isRefused(t *testing.T, began time.Time, r *replica, where stri
 	}
 }
 
-// allEnd waits for the end of the streams.
+// allEnd waits until all streams have ended.
 func allEnd(t *testing.T, began time.Time, open map[string]<-chan time.Time) {
 	t.Helper()
 	late := time.After(soon)
@@ -230,7 +230,7 @@ func allEnd(t *testing.T, began time.Time, open map[string]<-chan time.Time) {
 	}
 }
 
-// isToldWhy asks with what was ended.
+// isToldWhy checks that requests with the ended session and token are refused with the reason.
 func (p visitor) isToldWhy(t *testing.T, r *replica) {
 	t.Helper()
 	const words = "your sessions were ended by a platform admin; sign in again"
@@ -245,7 +245,7 @@ func (p visitor) isToldWhy(t *testing.T, r *replica) {
 	}
 }
 
-// recorded fails unless the log has a line about a write with all these parts.
+// recorded fails unless one line of the log contains all these parts.
 func (r *replica) recorded(t *testing.T, parts ...string) {
 	t.Helper()
 	for line := range strings.Lines(r.log.String()) {
@@ -256,7 +256,8 @@ func (r *replica) recorded(t *testing.T, parts ...string) {
 	t.Errorf("nothing is logged with %q", parts)
 }
 
-// TestWhoMayNotEndSessionsIsToldSo, and that is on the record.
+// TestWhoMayNotEndSessionsIsToldSo checks that a user without the permission is refused with the reason, and that the
+// attempt is logged.
 func TestWhoMayNotEndSessionsIsToldSo(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))

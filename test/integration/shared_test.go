@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// sharedAccount is an account in which several teams have things, by somebody with access to AWS.
+// sharedAccount is an AWS account of several teams, used by somebody with access to AWS.
 type sharedAccount struct {
 	t   *testing.T
 	ec2 *ec2.Client
@@ -33,7 +33,7 @@ func (s sharedAccount) must(err error) {
 	}
 }
 
-// tag says for whom the resource is.
+// tag shares a resource with a namespace.
 func (s sharedAccount) tag(id, namespace string) {
 	s.t.Helper()
 	_, err := s.ec2.CreateTags(s.t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []ec2types.Tag{{Key: aws.String("portico.dev/namespace"), Value: &namespace}}})
@@ -55,7 +55,7 @@ func (s sharedAccount) profile(name, namespace string) {
 	s.must(err)
 }
 
-// disk runs a machine of another team's and returns its image and a snapshot of its volume.
+// disk runs a machine for another team, and returns an image of it and a snapshot of its volume.
 func (s sharedAccount) disk() (image, snapshot string) {
 	s.t.Helper()
 	vm, err := s.ec2.RunInstances(s.t.Context(), &ec2.RunInstancesInput{ImageId: aws.String(simulatedImage), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
@@ -70,7 +70,7 @@ func (s sharedAccount) disk() (image, snapshot string) {
 	return *made.ImageId, *taken.SnapshotId
 }
 
-// A team asks, one after the other, for what other teams have in the account that they share.
+// A team requests, one by one, what other teams have in a shared account.
 func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -137,7 +137,7 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 		t.Fatalf("it is in the groups %v", got)
 	}
 
-	// The platform opens the group for all, and closes it again: what was allowed once stays as it is.
+	// A list of the provider allows the group for all, and later no longer does: a group that is in use remains.
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedSecurityGroups = []string{theirs} })
 	ready(t, c, m)
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedSecurityGroups = nil })
@@ -151,10 +151,10 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 	}
 }
 
-// The platform's tags stay the platform's: a team can neither set them nor change them, in Kubernetes or in AWS.
+// A team can neither set nor change tags of the platform, in Kubernetes or in AWS.
 func TestTagsThatThePlatformKeeps(t *testing.T) {
 	c := withOperator(t)
-	withoutAdmission(t, c) // which refuses such tags at once
+	withoutAdmission(t, c) // it would refuse these tags at once
 	ns := team(t, c)
 	p := account(t, c, "230000000078")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {

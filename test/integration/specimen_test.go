@@ -22,36 +22,39 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// specimen is one AWS kind, as the tests of all kinds need to know it.
+// specimen describes one AWS kind for the tests of all kinds.
 type specimen struct {
 	kind    string
-	service string // of its calls
-	// object is one with nothing but what is required; declare adds a tag, and a setting that can be changed later.
+	service string // the service of its calls
+	// object returns an object with only the required fields; declare adds a tag and a setting that can be changed
+	// later.
 	object  func(ns, name string) external.Object
 	declare func(external.Object)
-	// holds tells whether AWS has the setting, spoil undoes it behind the operator's back, destroy the whole resource.
+	// holds reports whether AWS has the setting. spoil reverts the setting, and destroy deletes the resource, both
+	// outside Portico.
 	holds   func(*testing.T, external.Object) bool
 	spoil   func(*testing.T, external.Object) error
 	destroy func(*testing.T, external.Object) error
-	// tagging is how others see and change its tags.
+	// tagging is how others read and change its tags.
 	tagging tagCalls
-	// owned lists the resources that carry the UID; left out, those that the tagging API knows.
+	// owned lists the resources with the UID; nil: those that the tagging API finds.
 	owned func(t *testing.T, uid string) []string
 
 	create, update, remove string   // calls
 	list                   string   // the sweep's call
-	page                   int      // the smallest size of its pages
-	rest                   []string // calls that a resource with nothing declared may make at rest
+	page                   int      // the minimal size of its pages
+	rest                   []string // calls that a resource with nothing declared makes at rest
 	stateful               bool
 
-	// astray are its references, missing and mistyped, beside those of every AWS kind; plain its texts that are none.
+	// astray are its broken references, in addition to those of all AWS kinds; plain are its strings that are no
+	// references.
 	astray []wrong
 	plain  []string
 }
 
 var registered []specimen
 
-// register makes the tests of all kinds run for s.
+// register adds s to the tests of all kinds.
 func register(s specimen) specimen {
 	if s.owned == nil {
 		s.owned = ownedByTag
@@ -60,7 +63,7 @@ func register(s specimen) specimen {
 	return s
 }
 
-// ownedByTag returns the ARNs of the resources that carry the UID.
+// ownedByTag returns the ARNs of the resources that are tagged with the UID.
 func ownedByTag(t *testing.T, uid string) (all []string) {
 	t.Helper()
 	api := tagging.NewFromConfig(outsideConfig(t, "test"))
@@ -76,7 +79,7 @@ func ownedByTag(t *testing.T, uid string) (all []string) {
 	return all
 }
 
-// specimens returns all the AWS kinds, by name.
+// specimens returns all AWS kinds, sorted by name.
 func specimens() []specimen {
 	return slices.SortedFunc(slices.Values(registered), func(a, b specimen) int { return strings.Compare(a.kind, b.kind) })
 }
@@ -151,7 +154,7 @@ var buckets = register(specimen{
 	},
 })
 
-// queueAPI acts behind the operator's back.
+// queueAPI returns a client that bypasses the operator.
 func queueAPI(t *testing.T) *sqs.Client {
 	t.Helper()
 	return sqs.NewFromConfig(outsideConfig(t, "test"))

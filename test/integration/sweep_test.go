@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// F8: deleted behind our back. A sweep notices; what holds nothing is made again, what holds data waits for the owner's
-// word. The annotation's number is used once.
+// F8: a resource that is deleted outside Portico is noticed by a sweep. A resource without data is created again; one
+// with data waits for the owner's annotation, whose number is used once.
 func TestDeletedOutsideIsNoticedByASweep(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -46,7 +46,7 @@ func TestDeletedOutsideIsNoticedByASweep(t *testing.T) {
 	})
 }
 
-// F8: edited behind our back, noticed by the audit.
+// F8: a setting that is changed outside Portico is repaired by an audit.
 func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -63,8 +63,8 @@ func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 	})
 }
 
-// F6: page 2 of a listing fails, or a page misses an item. Nothing is made, changed or deleted; at most the object
-// looks for itself.
+// F6: the second page of a listing fails, or a page misses an item. Nothing is created, changed or deleted; at most the
+// object is read on its own.
 func TestAnIncompleteListingProvesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
@@ -82,15 +82,15 @@ func TestAnIncompleteListingProvesNothing(t *testing.T) {
 		defer world.Proxy.SetPageSize(0)
 		s.listed(t, lives, "the second page fails", awsproxy.Fault{Kind: awsproxy.ServerError, OnlyContinued: true})
 		s.listed(t, lives, "the second page is denied", awsproxy.Fault{Kind: awsproxy.Denied, OnlyContinued: true})
-		s.listed(t, lives, "pages miss an item", awsproxy.Fault{Kind: awsproxy.PartialPage}) // last, for it wakes objects
+		s.listed(t, lives, "pages miss an item", awsproxy.Fault{Kind: awsproxy.PartialPage}) // last, because it triggers objects
 	})
 }
 
-// listed makes listings fail as the rule says, and checks that nothing comes of that.
+// listed makes listings fail according to rule, and checks that this has no consequences.
 func (s specimen) listed(t *testing.T, lives []life, fault string, rule awsproxy.Fault) {
 	t.Helper()
 	rule.Service, rule.Operation = s.service, s.list
-	rule.Match = func(call awsproxy.Call) bool { return call.Resource == "" } // no read of a single one
+	rule.Match = func(call awsproxy.Call) bool { return call.Resource == "" } // not reads of single resources
 	defer world.Proxy.Inject(rule)()
 	m := world.Proxy.Mark()
 	await(t, "faulty listings: "+fault, func() (bool, string) {

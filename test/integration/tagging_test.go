@@ -24,17 +24,17 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// tagCalls is how others see and change the tags of one kind's resources.
+// tagCalls are the calls with which others read and change the tags of one kind's resources.
 type tagCalls struct {
 	read func(*testing.T, external.Object) map[string]string
-	// replace makes these all the tags, as scripts do.
+	// replace makes these the only tags, as scripts do.
 	replace func(*testing.T, external.Object, map[string]string) error
-	// command is the one of the AWS command line that sets tags, and run what it does with its flags.
+	// command is the AWS CLI command that sets tags, and run does what it does with its flags.
 	command string
 	run     func(*testing.T, map[string]string) error
 }
 
-// replacing makes all the tags by calls that set some and remove others.
+// replacing returns a replace function for APIs that can only set and remove tags.
 func replacing(read func(*testing.T, external.Object) map[string]string, set func(*testing.T, external.Object, map[string]string) error,
 	remove func(*testing.T, external.Object, []string) error,
 ) func(*testing.T, external.Object, map[string]string) error {
@@ -49,7 +49,7 @@ func replacing(read func(*testing.T, external.Object) map[string]string, set fun
 	}
 }
 
-// parsed reads a flag's JSON as the command line does, which calls members as the SDK does.
+// parsed decodes the JSON value of a flag, as the AWS CLI does, whose members have the same names as the SDK's.
 func parsed[T any](t *testing.T, text string) (value T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// teamsNetwork is what the Pods of a team reach, and who reaches them, if its Team says nothing.
+// teamsNetwork is the spec of the network policy of a Team with default settings.
 const teamsNetwork = `
 podSelector: {}
 policyTypes: [Ingress, Egress]
@@ -40,7 +40,8 @@ egress:
   - {ipBlock: {cidr: "2000::/3"}}
 `
 
-// isolated fails unless the namespace of a Team of teamOf keeps its Pods and hostnames to what the Team says.
+// isolated fails unless the namespace of a Team from teamOf has the network policy, the hostname grant, the Pod
+// Security level, the limits and the quota of its Team.
 func isolated(t *testing.T, c client.Client, squad *v1alpha1.Team) {
 	t.Helper()
 	policy, want := &networkingv1.NetworkPolicy{}, networkingv1.NetworkPolicySpec{}
@@ -54,7 +55,7 @@ func isolated(t *testing.T, c client.Client, squad *v1alpha1.Team) {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "hostnames"}, grant); err != nil || !equality.Semantic.DeepEqual(grant.Spec, *squad.Spec.Hostnames) {
 		t.Errorf("the hostnames are %+v, want %+v: %v", grant.Spec, squad.Spec.Hostnames, err)
 	}
-	// Of Portico's roles none runs Pods: an admin of the cluster has given the members one that does.
+	// None of Portico's roles allows creating Pods: a cluster admin has given the members one that does.
 	create(t, c, &rbacv1.Role{
 		ObjectMeta: meta1(squad.Name, "runs-pods"), Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}}},
 	})
@@ -92,7 +93,7 @@ func isolated(t *testing.T, c client.Client, squad *v1alpha1.Team) {
 	}
 }
 
-// modestPod returns a Pod that keeps to the level Restricted and asks for nothing.
+// modestPod returns a Pod that meets the level Restricted and requests no resources.
 func modestPod(ns string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: meta1(ns, "modest"), Spec: corev1.PodSpec{
 		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},

@@ -22,7 +22,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// bindEverywhere gives somebody a role in the whole cluster until the test ends.
+// bindEverywhere binds a ClusterRole to a user in the whole cluster until the test ends.
 func bindEverywhere(t *testing.T, c client.Client, role, user string) {
 	t.Helper()
 	binding := &rbacv1.ClusterRoleBinding{
@@ -123,7 +123,7 @@ func TestOnlyAdminsSayWhichTeamHasANamespace(t *testing.T) {
 	if err := finalize(t, ns, map[string]string{"portico.dev/team": "payments"}, "oidc:labeller"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "ask a platform admin") {
 		t.Errorf("by the finalizers: %v", err)
 	}
-	if err := finalize(t, ns, map[string]string{"theirs": "again"}, "oidc:labeller"); err != nil { // it is not the right that is missing
+	if err := finalize(t, ns, map[string]string{"theirs": "again"}, "oidc:labeller"); err != nil { // the user has the permission itself
 		t.Errorf("another label by the finalizers: %v", err)
 	}
 	named := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-new", Labels: map[string]string{"portico.dev/team": "payments"}}}
@@ -132,7 +132,7 @@ func TestOnlyAdminsSayWhichTeamHasANamespace(t *testing.T) {
 	}
 }
 
-// finalize writes a namespace with these labels by namespaces/finalize, as the user.
+// finalize updates a namespace with these labels through namespaces/finalize, as the user.
 func finalize(t *testing.T, name string, labels map[string]string, user string) error {
 	t.Helper()
 	cfg := rest.CopyConfig(world.Admin)
@@ -150,7 +150,7 @@ func finalize(t *testing.T, name string, labels map[string]string, user string) 
 	return err
 }
 
-// What the operator does for Teams, and what a stolen token of it could try.
+// What the operator writes for Teams is allowed, and what a thief of its token could try is refused.
 func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -205,8 +205,8 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	})
 }
 
-// What a namespace had in a lost cluster is given back by platform admins only, by whatever subresource; and a
-// namespace can go.
+// Only platform admins can set the annotation that gives a namespace what another one had in a lost cluster, through
+// any subresource. Namespaces can still be finalized.
 func TestNobodyGivesANamespaceAFormerUID(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

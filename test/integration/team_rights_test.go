@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// maySetSecrets reports whether a user may set values of Secrets in a namespace.
+// maySetSecrets reports whether a user can set values of Secrets in a namespace.
 func maySetSecrets(t *testing.T, c client.Client, namespace, user string) bool {
 	t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -30,7 +30,7 @@ func maySetSecrets(t *testing.T, c client.Client, namespace, user string) bool {
 	return review.Status.Allowed
 }
 
-// TestDevelopersSetSecretsUnlessTheTeamSaysOtherwise plays the three values of spec.secrets.setBy, and suspension.
+// TestDevelopersSetSecretsUnlessTheTeamSaysOtherwise tries the three values of spec.secrets.setBy, and suspension.
 func TestDevelopersSetSecretsUnlessTheTeamSaysOtherwise(t *testing.T) {
 	c := withOperator(t)
 	squad := teamOf(t, c)
@@ -64,7 +64,7 @@ func TestDevelopersSetSecretsUnlessTheTeamSaysOtherwise(t *testing.T) {
 	}
 }
 
-// roleBindingOf returns a RoleBinding of a ClusterRole.
+// roleBindingOf returns a RoleBinding to a ClusterRole.
 func roleBindingOf(namespace, name, role string) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -73,7 +73,8 @@ func roleBindingOf(namespace, name, role string) *rbacv1.RoleBinding {
 	}
 }
 
-// TestAPlatformAdminGivesTheRolesOfPortico and takes them back, and neither gives nor takes any other.
+// TestAPlatformAdminGivesTheRolesOfPortico checks that a platform admin can bind and unbind Portico's roles, and no
+// others.
 func TestAPlatformAdminGivesTheRolesOfPortico(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

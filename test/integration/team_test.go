@@ -23,7 +23,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// teamOf returns a Team with everything that one can have, and removes it and its namespaces at the end.
+// teamOf returns a Team that uses every feature, and removes it and its namespaces at the end of the test.
 func teamOf(t *testing.T, c client.Client, namespaces ...string) *v1alpha1.Team {
 	t.Helper()
 	made := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("squad-%d", counter.Add(1))}, Spec: v1alpha1.TeamSpec{
@@ -51,10 +51,10 @@ func teamOf(t *testing.T, c client.Client, namespaces ...string) *v1alpha1.Team 
 	return made
 }
 
-// dismiss deletes a Team, whatever is left of its namespaces.
+// dismiss deletes a Team, regardless of what is left in its namespaces.
 func dismiss(t *testing.T, c client.Client, made *v1alpha1.Team) {
 	t.Helper()
-	ctx := context.Background() // the test's own is over
+	ctx := context.Background() // the test's own context is cancelled
 	_ = c.Patch(ctx, made.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null,"annotations":{"portico.dev/paused":"true"}}}`)))
 	_ = c.Status().Patch(ctx, made.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"namespaces":null}}`)))
 	release(ctx, t, c, made)
@@ -69,7 +69,7 @@ func namespaceNamed(t *testing.T, c client.Client, name string) *corev1.Namespac
 	return ns
 }
 
-// objectsOf returns what a Team makes in a namespace.
+// objectsOf returns the objects that a Team creates in a namespace.
 func objectsOf(ns string) []client.Object {
 	in := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
 	return []client.Object{
@@ -80,7 +80,7 @@ func objectsOf(ns string) []client.Object {
 	}
 }
 
-// as returns a client of somebody.
+// as returns a client that impersonates a user.
 func as(t *testing.T, user string, groups ...string) client.Client {
 	t.Helper()
 	cfg := rest.CopyConfig(world.Admin)
@@ -148,7 +148,7 @@ func TestAResourceGetsTheDefaultProviderOfItsTeam(t *testing.T) {
 	bucket.SetNamespace(squad.Name)
 	bucket.SetName("unsaid")
 	bucket.Object["spec"] = map[string]any{}
-	await(t, "the default to be known", func() (bool, string) { // the API server looks at the namespace through a cache
+	await(t, "the default to be known", func() (bool, string) { // the API server caches the namespace
 		err := c.Create(t.Context(), bucket)
 		return err == nil, fmt.Sprint(err)
 	})
@@ -228,7 +228,7 @@ func TestASuspendedTeamOnlyLooks(t *testing.T) {
 
 func TestNoNamespaceIsTakenWithoutConsent(t *testing.T) {
 	c := withOperator(t)
-	theirs := team(t, c) // carries no label of a team
+	theirs := team(t, c) // it has no label of a team
 	squad := teamOf(t, c, theirs, theirs+"-new")
 	create(t, c, squad)
 	condition := reason(t, c, squad, v1alpha1.ReasonNamespaceNotGiven)
@@ -257,7 +257,7 @@ func TestNoNamespaceIsTakenWithoutConsent(t *testing.T) {
 		if err := c.Create(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "namespaces of the system") {
 			t.Errorf("a team with %s: %v", system, err)
 		}
-		bad.Spec.Namespaces = nil // the cleanup must not touch it
+		bad.Spec.Namespaces = nil // so that the cleanup does not touch it
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// TestNothingOfANeighbourIsTaken asks for resources by the names of those that a neighbour has, in every way that takes
-// over what is there, or looks at it, and deletes what was asked for. The neighbour's stay as they are, and whoever
-// looks sees nothing.
+// TestNothingOfANeighbourIsTaken requests resources with the names of a neighbour's, in every way that adopts or
+// observes existing ones, and deletes the requests. The neighbour's resources remain as they are, and an observer sees
+// nothing of them.
 func TestNothingOfANeighbourIsTaken(t *testing.T) {
 	j := newJourney(t)
 	n := newNeighbour(j)
@@ -28,9 +28,9 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 	var takers, lookers []engine.Object
 	for i := range all {
 		kind, field := all[i].Spec.Names.Kind, all[i].Annotations["portico.dev/names"]
-		// Names under another team's domain are not granted. Machines have no names in AWS: instanceName is a tag like
-		// any other, and one is taken over by an offer alone, portico.dev/adopt=<namespace>/<name> on it, which no
-		// field of a request can say.
+		// Hostnames in another team's domain are not granted. Machines have no names in AWS: instanceName is a tag like
+		// any other, and a machine is adopted only with the tag portico.dev/adopt=<namespace>/<name> on it, which no
+		// field of a request can set.
 		if n.things[kind] == nil || field == "" || kind == "GatewayHostnameRequest" {
 			continue
 		}
@@ -46,7 +46,7 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 		lookers = append(lookers, ask("looker", `{"managementPolicy":"Observe"}`))
 	}
 	for _, o := range takers {
-		if _, bucket := o.(*v1alpha1.S3Bucket); bucket { // AWS keeps namespaces apart by the names
+		if _, bucket := o.(*v1alpha1.S3Bucket); bucket { // the names of AWS depend on the namespace
 			reason(t, j.c, o, "NameTakenOrDenied")
 		} else {
 			reason(t, j.c, o, "AlreadyExists")
@@ -71,7 +71,7 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 	t.Logf("%d bad inputs", len(takers)+len(lookers))
 }
 
-// bindingOf returns what the object's status says of its binding Secret.
+// bindingOf returns the name of the binding Secret in the object's status, or nil.
 func bindingOf(t *testing.T, o engine.Object) any {
 	t.Helper()
 	seen, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
@@ -81,7 +81,7 @@ func bindingOf(t *testing.T, o engine.Object) any {
 	return nested(seen, "status", "binding", "name")
 }
 
-// untouched fails unless the neighbour's resources are as they were.
+// untouched fails unless the neighbour's resources are unchanged.
 func (n *neighbour) untouched() {
 	n.t.Helper()
 	for _, s := range specimens() {
@@ -97,7 +97,7 @@ func (n *neighbour) untouched() {
 	}
 }
 
-// nameOf returns what the neighbour's resource is called in AWS.
+// nameOf returns the name of the neighbour's resource in AWS.
 func (n *neighbour) nameOf(kind string) string {
 	switch o := n.things[kind].(type) {
 	case *v1alpha1.S3Bucket:

@@ -19,13 +19,13 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// neighbour is a team with something of everything, in the account that it shares with the one that a journey is of.
+// neighbour is a team with a resource of each kind, in the account that it shares with the team of a journey.
 type neighbour struct {
 	domain
 	shared sharedAccount
-	// things are its resources that have names in AWS, by kind.
+	// things are its objects whose resources have names in AWS, by kind.
 	things                                          map[string]engine.Object
-	closed                                          string // an AWSProvider that serves others
+	closed                                          string // an AWSProvider that the team of the journey cannot use
 	group, subnet, image, snapshot, profile, key    string
 	dbSnapshot, dbSubnets, dbParameters, queue, kms string
 }
@@ -54,7 +54,7 @@ func newNeighbour(j journey) *neighbour {
 	return n
 }
 
-// inAWS makes what somebody with access to AWS made for the neighbour.
+// inAWS creates the neighbour's resources that somebody with access to AWS created.
 func (n *neighbour) inAWS() {
 	n.t.Helper()
 	s, ctx := n.shared, n.t.Context()
@@ -85,16 +85,16 @@ func (n *neighbour) inAWS() {
 	s.must(err)
 }
 
-// trespass is a field in which a team names what is its neighbour's.
+// trespass is a field in which a team refers to a resource of its neighbour.
 type trespass struct {
 	kind, path string
-	nothing    string // what the row of astray names
+	nothing    string // what the row of astray refers to
 	theirs     string
-	reason     string // of Ready, when it names theirs
-	known      bool   // that it exists is learned
+	reason     string // of Ready for the neighbour's
+	known      bool   // the answer shows that it exists
 }
 
-// trespasses returns a row for each field of the kinds that teams request that names something others can have.
+// trespasses returns a row for each field of the kinds for teams that could refer to something of another team.
 func (n *neighbour) trespasses() (all []trespass) {
 	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance", "EC2Instance", "GatewayHostnameRequest"} {
 		all = append(all, trespass{kind, "providerRef.name", "nowhere", n.closed, "ProviderNotFound", false})
@@ -105,7 +105,7 @@ func (n *neighbour) trespasses() (all []trespass) {
 		{"SQSQueue", "kmsMasterKeyId", noKey, n.kms, no, false},
 		{"SQSQueue", "deadLetterQueue.targetRef.name", "nowhere", "theirs", "WaitingForDeadLetterQueue", false},
 		{"SQSQueue", "deadLetterQueue.targetArn", noQueue, n.queue, no, false},
-		{"SQSQueue", "redriveAllowPolicy.sourceQueueArns[]", noQueue, n.queue, "InSync", false}, // lets theirs send here
+		{"SQSQueue", "redriveAllowPolicy.sourceQueueArns[]", noQueue, n.queue, "InSync", false}, // allows theirs to send here
 		{"SQSQueue", "redriveAllowPolicy.sourceQueueRefs[].name", "nowhere", "theirs", "InSync", false},
 		{"SQSQueue", "allowFrom[].topicRef.name", "nowhere", "theirs", "InSync", false},
 		{"SQSQueue", "allowFrom[].bucketRef.name", "nowhere", "theirs", "InSync", false},
@@ -148,7 +148,7 @@ func (n *neighbour) trespasses() (all []trespass) {
 	}...)
 }
 
-// ofNobody are the references that lead to nothing of another team's, and why.
+// ofNobody are references that cannot refer to anything of another team, with the reason.
 var ofNobody = map[string]string{
 	"region":                              "of AWS",
 	"image":                               "the registry says who may pull it, by the namespace's own imagePullSecrets",
@@ -165,7 +165,7 @@ var ofNobody = map[string]string{
 	"subscriptions[].email":               "an address is no resource: a guardrail names it",
 }
 
-// spec returns the spec of the row of astray that names nothing.
+// spec returns the spec of the row of astray for this field, which refers to something that does not exist.
 func (x trespass) spec(t *testing.T) string {
 	t.Helper()
 	for _, a := range astray() {
@@ -177,8 +177,9 @@ func (x trespass) spec(t *testing.T) string {
 	return ""
 }
 
-// TestEveryReferenceStopsAtTheTeam names, in every field that refers to anything, what is a neighbour's in the shared
-// account, and what there is not. Neither is used, and the answer to both is the same but where AWS itself would tell.
+// TestEveryReferenceStopsAtTheTeam refers, in every field with references, to a neighbour's resource in the shared
+// account, and to one that does not exist. Neither is used, and the messages are the same, except where AWS itself
+// shows the difference.
 func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})
@@ -199,7 +200,7 @@ func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 			told := func(message, named, object string) string {
 				return ofPod.ReplaceAllString(strings.NewReplacer(named, "IT", object, "OBJECT").Replace(message), "OBJECT-POD")
 			}
-			// Awaited, because one of two rollouts may be a step behind the other.
+			// Await it, because the two rollouts can be at different steps.
 			await(t, "the same to be said of theirs and of nothing", func() (bool, string) {
 				a := told(reason(t, j.c, pairs[i].theirs, x.reason).Message, x.theirs, pairs[i].theirs.GetName())
 				if x.known {
@@ -213,7 +214,7 @@ func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 	t.Logf("%d fields tried, %d of which tell that the neighbour's exists", len(rows), knownOf(rows))
 }
 
-// ofPod is the name of an application's Pod.
+// ofPod matches the name of an application's Pod.
 var ofPod = regexp.MustCompile(`OBJECT-[0-9a-z]+-[0-9a-z]{5}`)
 
 func knownOf(rows []trespass) (n int) {
@@ -225,7 +226,7 @@ func knownOf(rows []trespass) (n int) {
 	return n
 }
 
-// wholly fails unless every reference of the kinds that teams request has a row, or a reason for none.
+// wholly fails unless every reference of the kinds for teams has a row, or a reason for having none.
 func (n *neighbour) wholly(rows []trespass) {
 	n.t.Helper()
 	tried := map[string]bool{}
@@ -234,7 +235,7 @@ func (n *neighbour) wholly(rows []trespass) {
 	}
 	for _, a := range astray() {
 		if n.things[a.kind] == nil && a.kind != "EC2Instance" {
-			continue // of the platform: teams write none
+			continue // teams do not write these kinds
 		}
 		if !tried[a.kind+" "+a.path] && ofNobody[a.path] == "" {
 			n.t.Errorf("%s: nobody tries a neighbour's in spec.%s: add it to trespasses, or to ofNobody", a.kind, a.path)

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// topicClient acts behind the operator's back.
+// topicClient returns a client that bypasses the operator.
 func topicClient(t *testing.T) *sns.Client {
 	t.Helper()
 	return sns.NewFromConfig(outsideConfig(t, "test"))
@@ -70,11 +70,11 @@ var topics = register(specimen{
 		{"allowFrom[].arn", `{"allowFrom":[{"arn":"arn:aws:events:eu-west-1:999999999999:rule/nowhere"}]}`, "ReferenceNotAllowed", true},
 		{"allowFrom[].account", `{"allowFrom":[{"arn":"arn:aws:s3:::nowhere","account":"999999999999"}]}`, "ReferenceNotAllowed", true},
 	},
-	// No topic publishes to another one: admission refuses topicRef.
+	// A topic cannot publish to another one: admission refuses topicRef.
 	plain: []string{"displayName", "policy", "subscriptions[].filterPolicy", "allowFrom[].topicRef.name"},
 })
 
-// The calls that the page of the kind promises.
+// A topic uses the calls that its documentation promises.
 func TestATopicKeepsItsCallBudget(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
@@ -120,7 +120,7 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 	}
 }
 
-// The topic is there before its queue. What it publishes arrives, and what is changed or removed is followed.
+// A topic is created before its queue. Its messages arrive, and changed and removed subscriptions are applied.
 func TestATopicSubscribesItsQueues(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -131,7 +131,7 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	q := queueOf(ns, "orders")
 	q.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("news")}}
 	create(t, c, q)
-	ready(t, c, o) // woken by the queue, not by its poll
+	ready(t, c, o) // triggered by the queue, not by polling
 	ready(t, c, q)
 	if s := o.Status.Subscriptions; len(s) != 1 || s[0].QueueARN != q.Status.ARN || s[0].SubscriptionARN == "" {
 		t.Fatalf("subscriptions %+v", s)
@@ -172,7 +172,8 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	gone(t, c, o)
 }
 
-// letInto has a queue take what a topic sends, as the page of the kind tells somebody with access to AWS.
+// letInto allows a topic to send to a queue, with the policy that the documentation gives to somebody with access to
+// AWS.
 func letInto(t *testing.T, q *v1alpha1.SQSQueue, topic string) {
 	t.Helper()
 	policy := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage","Resource":"` + q.Status.ARN +

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// traced sends traces to a collector, by OTLP over HTTP, until the test ends.
+// traced sends traces to a collector, with OTLP over HTTP, until the test ends.
 func traced(t *testing.T) *collector.Collector {
 	t.Helper()
 	to := collector.New(t)
@@ -30,7 +30,7 @@ func traced(t *testing.T) *collector.Collector {
 	return to
 }
 
-// below returns the span of this name below another one.
+// below returns the child span with this name, or nil.
 func below(to *collector.Collector, of *tracev1.Span, name string) *tracev1.Span {
 	for _, s := range to.Children(of) {
 		if s.GetName() == name {
@@ -41,7 +41,7 @@ func below(to *collector.Collector, of *tracev1.Span, name string) *tracev1.Span
 }
 
 func TestTracesTellWhatAPassDid(t *testing.T) {
-	calm(t) // a bucket that does not show at once is asked for once more, by another pass
+	calm(t) // a bucket that is not visible immediately is read again by another pass
 	to := traced(t)
 	c := admin(t)
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")

@@ -14,21 +14,21 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// ahead is a clock that goes as all do, and can be put forward: answers have deadlines by it.
+// ahead is a clock that can be put forward. It runs at the usual speed, because deadlines of responses depend on it.
 type ahead struct{ by atomic.Int64 }
 
 func (c *ahead) Now() time.Time                  { return time.Now().Add(time.Duration(c.by.Load())) }
 func (c *ahead) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// askedAgain is after how long the portal asks the provider about a session again.
+// askedAgain is the time after which the portal asks the provider about a session again.
 const askedAgain = 5*time.Minute + time.Second
 
-// TestReplicasRenewASessionOnce: behind a proxy without affinity, two tabs come to two replicas when the session is
-// due, at a provider that ends a session whose refresh token comes twice.
+// TestReplicasRenewASessionOnce sends requests from two tabs to two replicas when the session has to be renewed, behind
+// a proxy without affinity. The provider ends a session whose refresh token is used twice.
 func TestReplicasRenewASessionOnce(t *testing.T) {
 	issuer, keys, later := oidctest.New(t), sessionKeys(t), &ahead{}
 	issuer.DetectReuse = true
-	issuer.Before = func(string) { time.Sleep(300 * time.Millisecond) } // so that both are at it
+	issuer.Before = func(string) { time.Sleep(300 * time.Millisecond) } // so that both replicas try at the same time
 	timed := func(p *portal.Parts) { p.Clock = later }
 	one, other := startPortalOf(t, issuer.URL, keys, timed), startPortalOf(t, issuer.URL, keys, timed)
 	in := one.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})

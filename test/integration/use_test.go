@@ -24,7 +24,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// awaitMark waits until obj is marked as used by so many, and returns the mark.
+// awaitMark waits until the status says that obj is used by this many objects, and returns them.
 func awaitMark(t *testing.T, c client.Client, obj engine.Object, users int) []v1alpha1.ObjectRef {
 	t.Helper()
 	await(t, fmt.Sprintf("%s to be used by %d", obj.GetName(), users), func() (bool, string) {
@@ -35,18 +35,18 @@ func awaitMark(t *testing.T, c client.Client, obj engine.Object, users int) []v1
 	return obj.Common().UsedBy
 }
 
-// reference is one way in which an object can name another.
+// reference is one way for an object to refer to another.
 type reference struct {
 	from, to string
-	spec     string // of the one that names, with NAME for the other
+	spec     string // of the object that refers, with NAME for the other
 }
 
-// references returns every way, as the CRDs have it.
+// references returns all references that the CRDs declare.
 func references(t *testing.T) (all []reference) {
 	t.Helper()
 	for _, k := range catalogtest.Kinds(t) {
 		if !k.Namespaced {
-			continue // a Team holds no AWSProvider: marks are about the objects of one namespace
+			continue // a Team does not use an AWSProvider: usedBy has objects of one namespace only
 		}
 		for _, r := range k.Refers {
 			for _, to := range r.Kinds {
@@ -60,14 +60,14 @@ func references(t *testing.T) (all []reference) {
 	return all
 }
 
-// beside is what else a spec needs that refers by a path.
+// beside are further required fields of specs, by the path of the reference.
 var beside = map[string]string{
 	"spec.deadLetterQueue.targetRef.name": `"maxReceiveCount":3,`,
 	"spec.notifications[].queueRef.name":  `"events":["s3:ObjectCreated:*"],`,
 	"spec.notifications[].topicRef.name":  `"events":["s3:ObjectCreated:*"],`,
 }
 
-// specNaming writes the spec that refers by r to an object of a kind, which is called NAME.
+// specNaming returns a spec with the reference r to an object NAME of kind to.
 func specNaming(t *testing.T, r catalog.Reference, to string) string {
 	t.Helper()
 	path := strings.Split(strings.TrimPrefix(r.Path, "spec."), ".")
@@ -90,8 +90,8 @@ func specNaming(t *testing.T, r catalog.Reference, to string) string {
 	return strings.Replace(text, at, at+beside[r.Path], 1)
 }
 
-// What is in use is not deleted, whichever kind is used by whichever, by whomever; once nobody uses it, it is. Whole
-// namespaces and what the garbage collector takes go as ever.
+// An object that another one uses cannot be deleted, for all references and kinds; once it is unused, it can. The
+// deletion of namespaces and the garbage collector are not limited.
 func TestWhatIsInUseIsNotDeleted(t *testing.T) {
 	j := newJourney(t)
 	collector, err := newCollector()
@@ -103,7 +103,7 @@ func TestWhatIsInUseIsNotDeleted(t *testing.T) {
 	for i, r := range all {
 		name := fmt.Sprintf("used-%d", i)
 		its[i], users[i] = j.object(r.to, name, "{}"), j.object(r.from, fmt.Sprintf("user-%d", i), strings.ReplaceAll(r.spec, "NAME", name))
-		create(t, j.c, users[i]) // before what it names is there
+		create(t, j.c, users[i]) // before the object that it refers to
 		create(t, j.c, its[i])
 	}
 	for i, r := range all {
@@ -130,7 +130,8 @@ func refusedInUse(t *testing.T, err error, by v1alpha1.ObjectRef) {
 	}
 }
 
-// A user that is on its way out counts no more, however long it takes; nor does an object keep itself.
+// A user that is being deleted no longer counts, even if its deletion takes long, and an object does not count as its
+// own user.
 func TestOnlyWhoStaysUses(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -150,7 +151,7 @@ func TestOnlyWhoStaysUses(t *testing.T) {
 	gone(t, c, queue)
 }
 
-// A mark follows each edit of a user, and costs no look at AWS and no pass.
+// usedBy follows each edit of a user, without a call to AWS and without a reconcile.
 func TestAMarkFollowsItsUsersWithoutAPass(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -173,7 +174,7 @@ func TestAMarkFollowsItsUsersWithoutAPass(t *testing.T) {
 	}
 }
 
-// A mark names no more than it has room for, and counts the others.
+// usedBy has at most MaxUsers names, and the status counts the others.
 func TestAMarkHasBounds(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -193,7 +194,7 @@ func TestAMarkHasBounds(t *testing.T) {
 	}
 }
 
-// A namespace goes with all that is in it, whoever uses what.
+// A namespace is deleted with all its objects, even if they use each other.
 func TestANamespaceGoesWithWhatIsInUse(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -201,7 +202,7 @@ func TestANamespaceGoesWithWhatIsInUse(t *testing.T) {
 	createReady(t, c, b)
 	app := appOf(ns, "shop")
 	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "docs"}}
-	app.Finalizers = []string{"example.com/wait"} // so that the bucket is in use for as long as we look
+	app.Finalizers = []string{"example.com/wait"} // so that the bucket stays in use
 	create(t, c, app)
 	awaitMark(t, c, b, 1)
 	if err := c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); err != nil {
@@ -212,7 +213,7 @@ func TestANamespaceGoesWithWhatIsInUse(t *testing.T) {
 	awaitGone(t, c, app)
 }
 
-// What a team may do marks nothing: statuses are the operator's.
+// Team members cannot set usedBy, because only the operator writes statuses.
 func TestNobodyForgesAMark(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -225,7 +226,7 @@ func TestNobodyForgesAMark(t *testing.T) {
 	}
 }
 
-// The types return what stands where the CRDs say that they refer to others, and nothing else.
+// The types' References methods return exactly the references that their CRDs declare.
 func TestTheTypesReferAsTheirCRDsSay(t *testing.T) {
 	for _, k := range catalogtest.Kinds(t) {
 		if !k.Namespaced {

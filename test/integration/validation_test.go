@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// Every rule of the schema refuses with a sentence that helps, at the field that it is about.
+// Every rule of the schema refuses with a helpful message, at the field concerned.
 func TestTheSchemaRefusesBadBuckets(t *testing.T) {
 	c := admin(t)
 	for _, x := range []struct {
@@ -88,7 +88,7 @@ func TestTheSchemaRefusesBadBuckets(t *testing.T) {
 	}
 }
 
-// The samples are what people copy: the API server takes each as it stands.
+// The API server accepts the samples unchanged, because people copy them.
 func TestSamplesAreAccepted(t *testing.T) {
 	c := admin(t)
 	samples, err := stack.ReadObjects(os.DirFS("../../config"), "samples")
@@ -230,7 +230,7 @@ func TestPausedObjectsRestAndStillGo(t *testing.T) {
 	}
 	m := world.Proxy.Mark()
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Versioning = "Enabled" })
-	time.Sleep(quiet) // nothing can be awaited where nothing must happen
+	time.Sleep(quiet) // there is nothing to wait for
 	if got := operations(b.Spec.BucketName, m); len(got) != 0 {
 		t.Errorf("a paused bucket was worked on: %v", got)
 	}
@@ -250,7 +250,7 @@ func TestObserveChangesNothing(t *testing.T) {
 	reason(t, c, b, "NotFound")
 	foreignBucket(t, api, b.Spec.BucketName)
 	wakeNow(t, c, b)
-	reason(t, c, b, "NotFound") // it may be another team's
+	reason(t, c, b, "NotFound") // it could be another team's
 	shared := []s3types.Tag{{Key: aws.String(cloud.TagNamespace), Value: &b.Namespace}}
 	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{TagSet: shared}}); err != nil {
 		t.Fatal(err)

@@ -21,14 +21,15 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// vanishing is a reference that leads to something until the object is Ready, and then to nothing.
+// vanishing is a reference that is valid until the object is Ready, and broken after that.
 type vanishing struct {
 	kind, spec string
-	there      func(j journey, name string) client.Object // what is referred to; of this name where the spec says NAME
-	// gone takes it away; nil: it is deleted.
+	there      func(j journey, name string) client.Object // creates what NAME in the spec refers to
+	// gone removes what is referred to; nil: it is deleted.
 	gone func(j journey, it client.Object, user engine.Object)
-	// waits is the reason for which the deletion waits, because without the reference what is in AWS would be left
-	// behind; and says is what to do. Once the reference is back, the deletion goes on. Empty: it does not wait.
+	// waits is the reason why the deletion waits, because without the reference the resources in AWS would be left
+	// behind, and says is a part of the message. The deletion continues when the reference is valid again. If waits is
+	// "", it does not wait.
 	waits, says string
 }
 
@@ -78,7 +79,7 @@ func class(_ journey, name string) client.Object {
 	return &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: gatewayv1.GatewayClassSpec{ControllerName: "gateway.k8s.aws/alb"}}
 }
 
-// provider leads to the account of the sample's, where the zones are.
+// provider returns a provider for the account of the sample provider, which has the hosted zones.
 func provider(j journey, name string) client.Object {
 	if err := j.c.Create(j.t.Context(), keysOf(name, "test")); client.IgnoreAlreadyExists(err) != nil {
 		j.t.Fatal(err)
@@ -88,7 +89,7 @@ func provider(j journey, name string) client.Object {
 	return p
 }
 
-// forced takes a provider away that is in use.
+// forced deletes a provider that is in use.
 func forced(j journey, it client.Object, user engine.Object) {
 	if err := erase(j.t, j.c, it); err != nil {
 		j.t.Fatal(err)
@@ -97,7 +98,7 @@ func forced(j journey, it client.Object, user engine.Object) {
 	reason(j.t, j.c, user, "ProviderNotFound")
 }
 
-// closed makes a provider allow no namespace any more.
+// closed makes a provider unusable for all namespaces.
 func closed(j journey, it client.Object, user engine.Object) {
 	edit(j.t, j.c, it.(*v1alpha1.AWSProvider), func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
 	reason(j.t, j.c, user, "ProviderNotAllowed")
@@ -110,7 +111,7 @@ func ungranted(j journey, _ client.Object, _ engine.Object) {
 	}
 }
 
-// unzoned deletes the hosted zone with all that is in it.
+// unzoned deletes the hosted zone with all its records.
 func unzoned(j journey, _ client.Object, user engine.Object) {
 	zone := string(user.(*v1alpha1.GatewayHostnameRequest).Spec.ZoneID)
 	d := j.domain
@@ -127,7 +128,8 @@ func unzoned(j journey, _ client.Object, user engine.Object) {
 	}
 }
 
-// What was made goes though what it was made from is gone; only without the way to it, it waits, and says for what.
+// Objects can be deleted although what they refer to is gone; only without access to the account does a deletion wait,
+// and says what for.
 func TestWhatWasMadeGoesWithoutWhatItReferredTo(t *testing.T) {
 	j := newJourney(t)
 	its, users := make([]client.Object, len(vanishings)), make([]engine.Object, len(vanishings))
@@ -160,7 +162,7 @@ func TestWhatWasMadeGoesWithoutWhatItReferredTo(t *testing.T) {
 	j.nothingLeft(t)
 }
 
-// vanish deletes what is referred to. Its owner may not while it is in use; what deletes its owners too, may.
+// vanish deletes what is referred to, as the garbage collector. Its owner cannot delete it while it is in use.
 func vanish(t *testing.T, c client.Client, it client.Object) {
 	t.Helper()
 	collector, err := newCollector()

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// TestAnApplicationIsToldWhatItMayDoInAWS binds a bucket to read and a queue, and then names a role.
+// TestAnApplicationIsToldWhatItMayDoInAWS binds a bucket read-only and a queue, and then sets a role.
 func TestAnApplicationIsToldWhatItMayDoInAWS(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -67,7 +67,7 @@ func TestAnApplicationGetsDetailsAsFiles(t *testing.T) {
 	if !slices.ContainsFunc(pod.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "SERVICE_BINDING_ROOT" && e.Value == "/bindings" }) {
 		t.Errorf("variables %+v", pod.Containers[0].Env)
 	}
-	// The details change, and the Pods stay: the kubelet brings the files up to date.
+	// The connection details change, and the Pods are not replaced: the kubelet updates the files.
 	version := app.Status.Bindings[0].ResourceVersion
 	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) { s.Data["url"] = []byte("http://evil.example.com") })
 	wakeNow(t, c, queue)

@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// An application signs in as a user that only it has, with the rights that it asks for; the user is dropped with the
-// binding, once nobody needs it.
+// An application signs in as its own database user, with the access that it requests; the user is dropped when no
+// binding needs it.
 func TestAnApplicationSignsInAsItsOwnUser(t *testing.T) {
 	c, _, dialer := withDatabases(t)
 	i := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) { s.DBName, s.SkipFinalSnapshot = "shop_ledger", true })
@@ -61,7 +61,7 @@ func TestAnApplicationSignsInAsItsOwnUser(t *testing.T) {
 	awaitGone(t, c, app)
 }
 
-// Rights of users are for those who have one, and users are for databases.
+// access is only for bindings with their own user, and user is only for databases.
 func TestAUserIsForDatabases(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)

@@ -39,7 +39,7 @@ func (l appLife) isReady() bool {
 	return err == nil && l.app.Status.Ready && l.app.Status.ObservedGeneration == l.app.Generation
 }
 
-// assertWhole checks the end of a life without faults: everything once, and not one rollout too many.
+// assertWhole checks that each object exists exactly once, and that there were no unnecessary rollouts.
 func (l appLife) assertWhole(when string, revisions int) {
 	l.t.Helper()
 	for _, obj := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}} {
@@ -56,8 +56,8 @@ func (l appLife) assertWhole(when string, revisions int) {
 	}
 }
 
-// F1: the operator dies right after every write of a WebApp's life, and a new one takes over. Its end has no writes,
-// and controllers/webapp dies before every write too.
+// F1: the operator dies right after every write for a WebApp, and a new one takes over. The deletion has no writes, and
+// the tests of controllers/webapp cover deaths before every write.
 func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -81,7 +81,7 @@ func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
 			}
 			g.start(l)
 			if k.live(t, l.isReady); k.at > 0 && !k.died() {
-				return // fewer status writes this time: how often it is looked at depends on the Deployment controller
+				return // fewer status writes this time: the number of reconciles depends on the Deployment controller
 			}
 			stop := startOperator(t, operatorOptions{})
 			defer stop()
@@ -102,7 +102,7 @@ func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
 	}
 }
 
-// F3: the cache shows an earlier WebApp of this name.
+// F3: the cache shows an earlier WebApp with this name.
 func TestAnOldPictureOfAWebAppWritesNothing(t *testing.T) {
 	c := admin(t)
 	old := &stale{}
@@ -125,7 +125,7 @@ func TestAnOldPictureOfAWebAppWritesNothing(t *testing.T) {
 	}
 }
 
-// F4: created, edited and deleted while nobody looked.
+// F4: a WebApp that was edited and deleted while no operator ran.
 func TestAWebAppThatNobodySawIsCleanedUp(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
@@ -144,7 +144,7 @@ func TestAWebAppThatNobodySawIsCleanedUp(t *testing.T) {
 	})
 }
 
-// F5 and F10: two operators agree, and at rest nothing is written, however often they look.
+// F5 and F10: two operators agree, and write nothing at rest, in any number of reconciles.
 func TestAWebAppAtRestIsLeftAlone(t *testing.T) {
 	c := admin(t)
 	one, two := newCut(0, awsproxy.Before), newCut(0, awsproxy.Before)
@@ -171,7 +171,7 @@ func TestAWebAppAtRestIsLeftAlone(t *testing.T) {
 	}
 }
 
-// passesOf counts the passes of a controller in this process so far.
+// passesOf returns the number of reconciles of a controller in this process so far.
 func passesOf(t *testing.T, controller string) int {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -201,7 +201,7 @@ func (l appLife) assertRevision() {
 	}
 }
 
-// fullApp returns a WebApp with something in every field.
+// fullApp returns a WebApp that sets every field.
 func fullApp(ns, name string) *v1alpha1.WebApp {
 	app := appOf(ns, name)
 	probe := &v1alpha1.WebAppProbe{Path: "/healthz", Port: 9090, PeriodSeconds: 7, TimeoutSeconds: 2, FailureThreshold: 4}

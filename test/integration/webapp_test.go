@@ -20,12 +20,12 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// appOf returns a WebApp with nothing but an image.
+// appOf returns a WebApp with only an image.
 func appOf(ns, name string) *v1alpha1.WebApp {
 	return &v1alpha1.WebApp{ObjectMeta: meta1(ns, name), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
 }
 
-// child reads the object of this type that has the app's name.
+// child reads the object of into's type that has the app's name.
 func child[T client.Object](t *testing.T, c client.Client, app *v1alpha1.WebApp, into T) T {
 	t.Helper()
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), into); err != nil {
@@ -77,7 +77,7 @@ func TestAWebAppFromImageToReady(t *testing.T) {
 	})
 }
 
-// restrict lets only Pods into the namespace that satisfy the restricted Pod Security Standard.
+// restrict enforces the restricted Pod Security Standard in the namespace.
 func restrict(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) {
@@ -228,7 +228,7 @@ func TestTheAutoscalerOwnsTheReplicas(t *testing.T) {
 	if *hpa.Spec.MinReplicas != 2 || hpa.Spec.MaxReplicas != 5 {
 		t.Errorf("autoscaler %+v", hpa.Spec)
 	}
-	// As the autoscaler does.
+	// The autoscaler does this.
 	edit(t, c, child(t, c, app, &appsv1.Deployment{}), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) })
 	await(t, "4 replicas", func() (bool, string) {
 		_ = c.Get(t.Context(), client.ObjectKeyFromObject(app), app)

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// What keeps Pods from running is told with its cause, from the deepest object that knows.
+// If Pods cannot run, the message has the cause, from the most specific object that knows it.
 func TestAWebAppThatHangsSaysWhy(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -58,7 +58,8 @@ func TestAWebAppThatHangsSaysWhy(t *testing.T) {
 	}
 }
 
-// saysNoOutput: who may look at a web app need not have the right to read its log.
+// saysNoOutput checks that statuses and events contain no output of the application: permission to view a web app does
+// not include its log.
 func saysNoOutput(t *testing.T, c client.Client, app *v1alpha1.WebApp) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -85,7 +86,7 @@ func saysNoOutput(t *testing.T, c client.Client, app *v1alpha1.WebApp) {
 	}
 }
 
-// kubectl runs it with every right, and returns what it prints.
+// kubectl runs kubectl as an admin, and returns its output.
 func kubectl(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "../../bin/kubectl", append([]string{"--kubeconfig=" + world.AdminKubeconfig}, args...)...).CombinedOutput()
@@ -103,7 +104,7 @@ func readyNow(t *testing.T, c client.Client, app *v1alpha1.WebApp) metav1.Condit
 	return metav1.Condition{}
 }
 
-// A bad image does not take the good one down, and the way back is one annotation.
+// A bad image does not replace the good one, and one annotation rolls back.
 func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
 	c := withOperator(t)
 	app := appOf(team(t, c), "shop")
@@ -177,7 +178,7 @@ func TestAWebAppIsScaledByKubectl(t *testing.T) {
 	ready(t, c, app)
 }
 
-// The rollout waits for what it is bound to, and new connection details replace the Pods.
+// A rollout waits for the bound resources, and new connection details replace the Pods.
 func TestABindingIsWaitedForAndInjected(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
@@ -209,7 +210,7 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 		t.Errorf("the bucket's variables are missing: %v", env)
 	}
 
-	// Somebody spoils the Secret: it is repaired, and the Pods that may have read it are replaced.
+	// Somebody changes the Secret: it is repaired, and Pods that may have read it are replaced.
 	before := d.Spec.Template.Annotations["portico.dev/bindings-checksum"]
 	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) { s.Data["url"] = []byte("http://evil.example.com") })
 	wakeNow(t, c, q)
@@ -217,7 +218,7 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 		d := child(t, c, app, &appsv1.Deployment{})
 		return d.Spec.Template.Annotations["portico.dev/bindings-checksum"] != before, before
 	})
-	// Its readiness may still be that of before: only that of another generation is surely of what is rolled out now.
+	// Ready may still be from before; only with a new generation is it certainly for the current rollout.
 	edit(t, c, app, func(app *v1alpha1.WebApp) { app.Spec.Image = "registry.example.com/shop:1.0.1" })
 	ready(t, c, app)
 	collect(t, c, q)

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// flagsOf has a shell read the command that a message ends with, and returns its flags.
+// flagsOf runs the command at the end of a message in a shell that defines aws as a function, and returns its flags.
 func flagsOf(t *testing.T, s specimen, message string) map[string]string {
 	t.Helper()
 	at := strings.LastIndex(message, ": aws ")
@@ -40,8 +40,8 @@ func flagsOf(t *testing.T, s specimen, message string) map[string]string {
 	return flags
 }
 
-// A script that replaces all tags takes the marks of a resource away. That is told, with what restores them; nothing is
-// changed, and nothing is left behind without a word.
+// A script that replaces all tags removes Portico's ownership tags. The status reports that, with a command that
+// restores them; the resource is neither changed nor left behind silently.
 func TestTagsThatAreWipedAreTold(t *testing.T) {
 	c := withOperator(t)
 	others := map[string]string{"cost-center": "4711 @home"}

@@ -15,12 +15,12 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// A bucket that was made by hand, with a lifecycle rule and Object Lock, is adopted. A rule of ours and the end of its
-// versions are refused, and withdrawn: nothing of the other's is taken away, and nothing is sent any more. A rule whose
-// write got through, though the answer was lost, goes.
+// A bucket created by hand, with a lifecycle rule and Object Lock, is adopted. AWS refuses a rule of the spec and the
+// suspension of versioning, and the spec withdraws them: nothing that others configured is removed, and nothing is
+// written any more. A rule that was written, although the reply was lost, is removed.
 func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
 	c := withOperator(t)
-	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or it wakes the bucket once more
+	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // otherwise it triggers the bucket once more
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "withdrawn")
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt

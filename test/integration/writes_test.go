@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// writesIn lists what was written in a namespace, each as the verb and what follows the namespace's name.
+// writesIn lists the writes in a namespace, each as the method and the path after the namespace's name.
 func (c *calls) writesIn(namespace string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *calls) writesIn(namespace string) []string {
 	return all
 }
 
-// settledIn returns writesIn once nothing more comes.
+// settledIn returns writesIn once there are no more writes.
 func (c *calls) settledIn(t *testing.T, namespace string) []string {
 	t.Helper()
 	seen, since := 0, time.Now()
@@ -61,8 +61,9 @@ func applyServerSide(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 	}
 }
 
-// From its creation by a user to Ready, a bucket costs the API server so many writes, whoever made it and how. What
-// must be saved before the bucket is made is the first; the second is the history's, one for each change of the spec.
+// From its creation to Ready, a bucket causes these writes to the API server, no matter who created it and how. One is
+// a revision for the history, one for each change of the spec; the first write of the status saves what must be known
+// before the bucket is created in AWS.
 func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	calm(t)
 	c := admin(t)
@@ -73,7 +74,7 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	sent := &calls{}
 	cfg.Wrap(sent.noting)
 	startOperatorAs(t, cfg, operatorOptions{})
-	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or waiting for it is counted
+	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // otherwise waiting for it is counted
 	created, applied := bucketOf(team(t, c), "plain"), bucketOf(team(t, c), "plain")
 	create(t, c, created)
 	applyServerSide(t, c, applied)
@@ -88,7 +89,7 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 		}
 	}
 
-	// Who applies the same again, or something else, does not take the finalizer away; and what is edited is told.
+	// Applying the same object or a changed one does not remove the finalizer, and the change is reported as an event.
 	again := bucketOf(applied.Namespace, applied.Name)
 	applyServerSide(t, c, again)
 	again.Spec.Tags = v1alpha1.Tags{"team": "payments"}
@@ -100,8 +101,9 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	}
 }
 
-// Who applied finalizers of their own and applies without them drops theirs alone; and so does who sets the list, as
-// long as the bucket is not being deleted: without Portico's it would go at once, and leave its bucket in AWS.
+// Applying an object without finalizers that an earlier apply set removes only those, and so does replacing the list
+// while the bucket is not being deleted: without Portico's finalizer the object would be deleted immediately, and its
+// bucket left in AWS.
 func TestTheFinalizerStays(t *testing.T) {
 	c := admin(t)
 	applied := bucketOf(team(t, c), "kept")

@@ -16,7 +16,7 @@ const (
 	runbooks   = "https://github.com/portico-platform/portico/blob/main/docs/runbooks/"
 )
 
-// promtool runs Prometheus' own tool, which make test-monitoring has built.
+// promtool runs Prometheus' promtool, which make test-monitoring has built.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(root, "bin/promtool"), args...)
@@ -30,7 +30,7 @@ func TestAlertsFire(t *testing.T) {
 	promtool(t, "test", "rules", "alerts.yaml")
 }
 
-// rules returns the rules of the file, as Prometheus reads it.
+// rules returns the rules of the file, as parsed by Prometheus.
 func rules(t *testing.T) []rulefmt.Rule {
 	t.Helper()
 	var file rulefmt.RuleGroups
@@ -47,7 +47,7 @@ func rules(t *testing.T) []rulefmt.Rule {
 	return all
 }
 
-// cases counts for each alert those in which it fires, and those in which it does not.
+// cases counts, for each alert, the test cases in which it fires and those in which it does not.
 func cases(t *testing.T) (fires, rests map[string]int) {
 	t.Helper()
 	var file struct {
@@ -108,7 +108,7 @@ func TestEveryAlertIsTestedAndExplained(t *testing.T) {
 	}
 }
 
-// assertRunbook checks that the page speaks of the alert, and has all its parts.
+// assertRunbook checks that the page names the alert and has all sections.
 func assertRunbook(t *testing.T, alert, page string) {
 	t.Helper()
 	text := read(t, "docs/runbooks/"+page)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// dashboard is what is read of Grafana's JSON.
+// dashboard has the fields of Grafana's JSON that are checked.
 type dashboard struct {
 	UID, Title string
 	Panels     []panel
@@ -48,7 +48,7 @@ func dashboards(t *testing.T) map[string]dashboard {
 	return all
 }
 
-// TestDashboardsShowWhatThereIs parses every expression, and looks each metric and label up in docs/metrics.md.
+// TestDashboardsShowWhatThereIs parses every expression, and checks each metric and label against docs/metrics.md.
 func TestDashboardsShowWhatThereIs(t *testing.T) {
 	all, uids := metrics(t), map[string]string{}
 	for path, d := range dashboards(t) {

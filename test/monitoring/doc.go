@@ -1,4 +1,4 @@
-// Package monitoring tests what others run on Portico's behalf: Prometheus' rules, Grafana's dashboards, and the health
-// checks of Argo CD and Flux, each with the code of those who run it. A module of its own: what they need must not
-// decide versions of the product.
+// Package monitoring tests the configuration for other programs: Prometheus' rules, Grafana's dashboards, and the
+// health checks of Argo CD and Flux, each with that program's own code. It is a separate module, so that these
+// dependencies do not affect the versions in the product.
 package monitoring

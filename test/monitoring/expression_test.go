@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// problems says what of an expression is not on the page of metrics.
+// problems returns what an expression uses that the metrics page does not have.
 func problems(all map[string]metric, expression string) []string {
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
 	if err != nil {
@@ -29,7 +29,7 @@ func problems(all map[string]metric, expression string) []string {
 	return found
 }
 
-// inSelector looks for the metric, its labels and their values.
+// inSelector checks the selector's metric, its labels and their values.
 func inSelector(all map[string]metric, s *parser.VectorSelector) []string {
 	m, known := of(all, s.Name)
 	if !known {
@@ -51,7 +51,7 @@ func inSelector(all map[string]metric, s *parser.VectorSelector) []string {
 	return found
 }
 
-// inGrouping looks for the labels by which is grouped; each must be one of every metric below.
+// inGrouping checks that every metric below the aggregation has the labels that it groups by.
 func inGrouping(all map[string]metric, a *parser.AggregateExpr) []string {
 	var found []string
 	for _, name := range a.Grouping {
@@ -72,7 +72,7 @@ func (m metric) has(label string) bool {
 	return is || m.histogram && label == "le"
 }
 
-// of finds the metric that has a series of this name; of a histogram there are three.
+// of returns the metric with a series of this name; a histogram has three series.
 func of(all map[string]metric, series string) (metric, bool) {
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 		if name, is := strings.CutSuffix(series, suffix); is && all[name].histogram {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// verdicts are what Argo CD and Flux make of an object in each situation of testdata/statuses.yaml.
+// verdicts are the health that Argo CD and Flux report for an object in each situation of testdata/statuses.yaml.
 var verdicts = map[string]struct {
 	argo, says string
 	flux       status.Status
@@ -35,7 +35,7 @@ var verdicts = map[string]struct {
 	"deletion-blocked":     {"Degraded", "holds objects", status.TerminatingStatus},
 }
 
-// statuses returns objects as the engine leaves them; a test of package engine holds them to that.
+// statuses returns objects as the engine leaves them; a test of package engine checks that.
 func statuses(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile("testdata/statuses.yaml")
@@ -72,7 +72,7 @@ func TestHealthIsWhatItShouldBe(t *testing.T) {
 	}
 }
 
-// argo runs the script as Argo CD does: with the object, and without what reaches out of the interpreter.
+// argo runs the script as Argo CD does: with the object, and without libraries that reach outside of the interpreter.
 func argo(t *testing.T, script string, object map[string]any) (health, message string) {
 	t.Helper()
 	l := lua.NewState(lua.Options{SkipOpenLibs: true})
@@ -98,7 +98,7 @@ func argo(t *testing.T, script string, object map[string]any) (health, message s
 	return health, message
 }
 
-// table turns a value of JSON into one of Lua.
+// table converts a JSON value to a Lua value.
 func table(l *lua.LState, value any) lua.LValue {
 	switch v := value.(type) {
 	case map[string]any:
@@ -126,7 +126,7 @@ func table(l *lua.LState, value any) lua.LValue {
 	}
 }
 
-// TestTheConfigMapHasTheScript compares what is applied with what is tested.
+// TestTheConfigMapHasTheScript checks that the ConfigMap contains the tested script.
 func TestTheConfigMapHasTheScript(t *testing.T) {
 	var patch struct{ Data map[string]string }
 	if err := yaml.UnmarshalStrict([]byte(read(t, "config/argocd/argocd-cm.yaml")), &patch); err != nil {

@@ -9,10 +9,10 @@ import (
 
 const root = "../.."
 
-// metric is a row of docs/metrics.md, which is generated from what is registered.
+// metric is a row of docs/metrics.md, which is generated from the registered metrics.
 type metric struct {
 	histogram bool
-	labels    map[string][]string // the values, nil where they cannot be listed
+	labels    map[string][]string // values by label; nil if they cannot be listed
 }
 
 var (

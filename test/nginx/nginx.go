@@ -1,5 +1,5 @@
-// Package nginx runs a real nginx for tests, as Debian packages it: on loopback, with TLS, HTTP/1.1 and HTTP/2, in
-// front of a portal. It compresses whatever it can, and keeps the defaults of its buffers.
+// Package nginx runs Debian's nginx for tests: on loopback, with TLS, HTTP/1.1 and HTTP/2, in front of a portal. It
+// compresses everything that it can, and uses the default buffer sizes.
 package nginx
 
 import (
@@ -22,10 +22,11 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// Variable names another nginx than that of the PATH, or the one that install.sh has unpacked.
+// Variable names the environment variable with the path of an nginx other than the one on the PATH or the one that
+// install.sh has unpacked.
 const Variable = "NGINX"
 
-// Path returns where nginx is; root is the folder of the repository.
+// Path returns the path of nginx; root is the repository's root.
 func Path(root string) (string, error) {
 	if path := os.Getenv(Variable); path != "" {
 		return path, nil
@@ -46,9 +47,9 @@ func executable(path string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-// Server is an nginx that runs.
+// Server is a running nginx.
 type Server struct {
-	// CAFile has the certificate that its own is signed with.
+	// CAFile is the path of the certificate that signed the server's own.
 	CAFile string
 
 	dir       string
@@ -57,15 +58,15 @@ type Server struct {
 	run       *process.Process
 }
 
-// Site is one address of it.
+// Site is one virtual server of nginx.
 type Site struct {
 	Address  string // where it listens, 127.0.0.1:port
 	Upstream string // the address of the portal, host:port
-	// Directives take the place of a location that hands all requests to the portal, with the defaults of nginx.
+	// Directives replace the location that passes all requests to the portal with nginx's defaults.
 	Directives string
 }
 
-// Start starts the nginx at the path, with a folder of its own, and waits until it answers.
+// Start starts the nginx at path with its own folder, and waits until it responds.
 func Start(ctx context.Context, path, dir string, sites ...Site) (*Server, error) {
 	s := &Server{CAFile: filepath.Join(dir, "ca.pem"), dir: dir}
 	if err := s.certificates(); err != nil {
@@ -89,16 +90,16 @@ func Start(ctx context.Context, path, dir string, sites ...Site) (*Server, error
 	return s, nil
 }
 
-// Stop ends it.
+// Stop stops nginx.
 func (s *Server) Stop() error { return s.group.Close() }
 
-// Log returns what it has logged.
+// Log returns the content of its log.
 func (s *Server) Log() string {
-	text, _ := os.ReadFile(s.run.LogFile()) // no log, no text
+	text, _ := os.ReadFile(s.run.LogFile()) // an unreadable log counts as empty
 	return string(text)
 }
 
-// Transport returns one that speaks the protocol, 1 or 2, and trusts the server.
+// Transport returns a transport that uses HTTP version 1 or 2 and trusts the server.
 func (s *Server) Transport(protocol int) *http.Transport {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.authority)
@@ -108,7 +109,7 @@ func (s *Server) Transport(protocol int) *http.Transport {
 	return t
 }
 
-// FreeAddress returns an address at which nobody listens.
+// FreeAddress returns a free address on loopback.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -117,7 +118,7 @@ func FreeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// certificates writes those of a server of httptest, for 127.0.0.1.
+// certificates writes the certificate of an httptest server, which is valid for 127.0.0.1.
 func (s *Server) certificates() error {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
@@ -150,7 +151,7 @@ func (s *Server) ready(ctx context.Context, sites []Site) error {
 	return nil
 }
 
-// config has what Debian's nginx.conf sets, and compresses every type, not HTML alone.
+// config returns Debian's nginx.conf, changed to compress every content type instead of HTML only.
 func (s *Server) config(sites []Site) string {
 	var b strings.Builder
 	b.WriteString(`daemon off;

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// mostOfAnAnswer is what is kept of one: streams have no end.
+// mostOfAnAnswer limits what is stored of a response body, because streams have no end.
 const mostOfAnAnswer = 4 << 20
 
-// Transport keeps the answers that come by next: their headers, but for cookies, and what was read of their bodies.
+// Transport stores the responses of next: their headers, except for cookies, and what is read of their bodies.
 func (s *Search) Transport(next http.RoundTripper) http.RoundTripper {
 	return transport(func(r *http.Request) (*http.Response, error) {
 		resp, err := next.RoundTrip(r)
@@ -20,7 +20,7 @@ func (s *Search) Transport(next http.RoundTripper) http.RoundTripper {
 		k := &kept{ReadCloser: resp.Body}
 		header := resp.Header.Clone()
 		header.Del("Set-Cookie")
-		_ = header.Write(&k.text) // to memory
+		_ = header.Write(&k.text) // writing to memory does not fail
 		k.done = func() { s.Write("answers", r.Method+" "+r.URL.Path, k.text.String()) }
 		resp.Body = k
 		return resp, nil
@@ -32,7 +32,7 @@ type transport func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// kept is a body that is kept while it is read.
+// kept is a response body that is stored while it is read.
 type kept struct {
 	io.ReadCloser
 	text bytes.Buffer

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-// watchedPaths returns the paths of the resources in which no secret may ever stand.
+// watchedPaths returns the paths of the resources that must never contain a secret.
 func watchedPaths() ([]string, error) {
 	kinds, err := crd.All()
 	if err != nil {
@@ -34,8 +34,8 @@ func watchedPaths() ([]string, error) {
 	return all, nil
 }
 
-// Watch keeps every version of the objects of Portico's kinds and of what is made for them, and learns the secrets of
-// every Secret, until ctx ends. The returned function waits for that.
+// Watch stores every version of the objects of Portico's kinds and of what Portico creates for them, and plants the
+// values of every Secret, until ctx ends. The returned function waits until the watches have ended.
 func (s *Search) Watch(ctx context.Context, cfg *rest.Config) (wait func(), err error) {
 	paths, err := watchedPaths()
 	if err != nil {
@@ -71,10 +71,10 @@ func (w watched) subject(path string) string {
 	return fmt.Sprintf("%s %s/%s", path[strings.LastIndexByte(path, '/')+1:], o.Metadata.Namespace, o.Metadata.Name)
 }
 
-// again is how long after a watch broke off the next one begins.
+// again is the delay before a watch that ended is started again.
 const again = 200 * time.Millisecond
 
-// follow calls see with what the API server tells, and begins again when it breaks off.
+// follow calls see for each event of a watch, and starts the watch again when it ends.
 func follow(ctx context.Context, c *http.Client, url string, see func(watched)) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"?watch=true", http.NoBody)
@@ -83,7 +83,7 @@ func follow(ctx context.Context, c *http.Client, url string, see func(watched)) 
 		}
 		resp, err := c.Do(req)
 		if err != nil {
-			return // it is down for a test
+			return // a test has stopped the API server
 		}
 		defer func() { _ = resp.Body.Close() }()
 		for d := json.NewDecoder(bufio.NewReader(resp.Body)); resp.StatusCode == http.StatusOK; {
@@ -96,14 +96,14 @@ func follow(ctx context.Context, c *http.Client, url string, see func(watched)) 
 	}, again)
 }
 
-// private are the keys of Secrets whose values are secret, open those that only sound so; the others of a binding
-// Secret, such as host and port, are in status.
+// private matches the keys of Secrets whose values are secret, open those of them that only look like it. Other values
+// of a binding Secret, such as host and port, are in the status, too.
 var (
 	private = regexp.MustCompile(`(?i)pass|secret|token|^keys$|credential|private-?key`)
 	open    = regexp.MustCompile(`(?i)arn$|name$`)
 )
 
-// learn plants what a Secret holds.
+// learn plants the values of a Secret.
 func (s *Search) learn(w watched) {
 	var o struct {
 		Metadata struct{ Namespace, Name string }

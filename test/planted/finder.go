@@ -2,7 +2,7 @@ package planted
 
 import "bytes"
 
-// finder looks for many texts at once, by the sum of as many bytes as the shortest one has.
+// finder searches for many texts at once, by a rolling hash of the length of the shortest one.
 type finder struct {
 	texts map[uint64][]wanted
 }
@@ -35,10 +35,10 @@ func newFinder(secrets map[string]string) finder {
 	return f
 }
 
-// base of the rolling sum (Rabin and Karp); overflow is meant.
+// base is the base of the rolling hash (Rabin-Karp), which overflows on purpose.
 const base = 1_000_003
 
-// in returns what is found in the text.
+// in returns the texts that were found.
 func (f finder) in(text []byte) (found []hit) {
 	if len(text) < shortest {
 		return nil
@@ -63,7 +63,7 @@ func (f finder) in(text []byte) (found []hit) {
 	}
 }
 
-// subject returns the subject of what comes after the text.
+// subject returns the subject of the entry that text ends in.
 func subject(text []byte) string {
 	i := bytes.LastIndex(text, []byte(mark))
 	if i < 0 {

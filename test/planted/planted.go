@@ -1,5 +1,5 @@
-// Package planted looks for secrets where none may be: in all that operator and portal wrote, answered and told while
-// the tests of a stack ran. A test package begins one Search, hands it every text, and ends it when all tests have run.
+// Package planted searches for leaked secrets in everything that operator and portal wrote, served and logged during a
+// stack's tests. A test package begins one Search, passes it every text, and ends it when all tests have run.
 package planted
 
 import (
@@ -16,22 +16,22 @@ import (
 	"sync"
 )
 
-// shortest is the length below which a value is no secret: it would be found in words.
+// shortest is the minimum length of a secret: shorter values would be found in ordinary words.
 const shortest = 12
 
-// Search is one search. What was seen is kept on disk until End, for some secrets become known after they could have
+// Search is one search. It stores texts on disk until End, because some secrets become known only after they could have
 // leaked.
 type Search struct {
 	dir string
 
 	mu      sync.Mutex
-	secrets map[string]string // names by value
+	secrets map[string]string // name, by value
 	files   map[string]*os.File
-	others  map[string]string // paths of files of others, by place
+	others  map[string]string // paths of files that the search did not write, by place
 	errs    []error
 }
 
-// Begin starts a search whose journals are in a new folder below dir.
+// Begin starts a search that stores its texts in a new folder below dir.
 func Begin(dir string) (*Search, error) {
 	own, err := os.MkdirTemp(dir, "planted-")
 	if err != nil {
@@ -44,12 +44,12 @@ func Begin(dir string) (*Search, error) {
 	return s, nil
 }
 
-// kinds are what every secret of a kind has, whoever made it.
+// kinds are texts that every secret of a kind contains.
 var kinds = map[string]string{
 	"a signed token": "eyJhbGciOiJSUzI1NiIs", "a private key": "PRIVATE KEY-----", "a signed request to AWS": "AWS4-HMAC-SHA256 Credential=",
 }
 
-// Plant makes a value a secret. Its name stands for it in what End returns. Of a token the signature counts.
+// Plant adds a secret. End reports it by its name. Only the signature of a token counts as secret.
 func (s *Search) Plant(name, value string) {
 	if head, _, ok := strings.Cut(value, "."); ok && strings.HasPrefix(head, "eyJ") {
 		value = value[strings.LastIndexByte(value, '.')+1:]
@@ -64,7 +64,7 @@ func (s *Search) Plant(name, value string) {
 	}
 }
 
-// Write keeps a text about a subject, such as a request, that was seen at a place, such as the answers of the portal.
+// Write stores a text about a subject, such as a request, that was seen at a place, such as the portal's answers.
 func (s *Search) Write(place, subject, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,10 +82,10 @@ func (s *Search) Write(place, subject, text string) {
 	}
 }
 
-// mark begins the line of a subject.
+// mark begins the line with the subject of an entry.
 const mark = "\x01about "
 
-// Into returns a writer to the place, for logs: each write is a text.
+// Into returns a writer to the place, for logs: each write is an entry without a subject.
 func (s *Search) Into(place string) io.Writer { return writer{s, place} }
 
 type writer struct {
@@ -99,15 +99,15 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// File makes the search read a file of others when it ends.
+// File makes End search a file that something else writes.
 func (s *Search) File(place, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others[place] = path
 }
 
-// End looks for all secrets in all that was seen, and says in words which was found where, never its value. It fails if
-// nothing was planted, or nothing was seen.
+// End searches all texts for all secrets, and reports which secret was found where, never its value. It fails if
+// nothing was planted or nothing was stored.
 func (s *Search) End() (found []string, summary string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Search) End() (found []string, summary string, err error) {
 	return found, summary, errors.Join(append(s.errs, os.RemoveAll(s.dir))...)
 }
 
-// forms returns how a value may be written.
+// forms returns the encodings in which a value can appear.
 func forms(value string) []string {
 	quoted := strconv.Quote(value)
 	all := []string{

@@ -31,7 +31,7 @@ func TestASecretIsFoundInEveryForm(t *testing.T) {
 		s.Plant("the password", value)
 		s.Write("the answers", "GET /one", "nothing")
 		s.Write("the answers", "GET /two", "before "+form+" after")
-		_, _ = s.Into("the log").Write([]byte(form)) // at its beginning and its end
+		_, _ = s.Into("the log").Write([]byte(form)) // at the beginning and the end of a text
 		found, _, err := s.End()
 		if want := []string{"the answers, GET /two: the password", "the log: the password"}; err != nil || !slices.Equal(found, want) {
 			t.Errorf("%s: found %q, %v", name, found, err)
@@ -82,7 +82,7 @@ func TestAnswersAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	found, _, err := s.End() // a session belongs into its cookie
+	found, _, err := s.End() // a session belongs in its cookie
 	if want := []string{"answers, GET /some/page: code", "answers, GET /some/page: password"}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("found %q, %v", found, err)
 	}

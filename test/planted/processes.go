@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Logs makes the search read the logs of operator and portal in a stack's folder, with those of processes that ended.
+// Logs makes End search the logs of operator and portal in a stack's folder, including those of processes that ended.
 func (s *Search) Logs(dir string) error {
 	for _, part := range []string{"operator", "portal"} {
 		logs, err := filepath.Glob(filepath.Join(dir, "*"+part+"*.log"))
@@ -33,14 +33,14 @@ func (s *Search) Logs(dir string) error {
 	return nil
 }
 
-// Metrics keeps the metrics of a process, read at an address as Prometheus does: with a ServiceAccount of the namespace
-// that may.
+// Metrics stores a process's metrics. It reads them at the address as Prometheus does, with a ServiceAccount that has
+// the permission.
 func (s *Search) Metrics(ctx context.Context, cfg *rest.Config, namespace, address string) error {
 	token, err := reader(ctx, cfg, namespace)
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // its own, and nobody knows it
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // a self-signed certificate
 	defer transport.CloseIdleConnections()
 	var last error
 	return errors.Join(wait.PollUntilContextTimeout(ctx, again, 30*time.Second, true, func(ctx context.Context) (bool, error) {
@@ -49,11 +49,11 @@ func (s *Search) Metrics(ctx context.Context, cfg *rest.Config, namespace, addre
 		if last == nil {
 			s.Write("metrics", address, string(text))
 		}
-		return last == nil, nil // a right takes a moment to count
+		return last == nil, nil // a new permission takes a moment to be effective
 	}), last)
 }
 
-// reader returns a token of a ServiceAccount that may read metrics.
+// reader returns a token of a ServiceAccount with permission to read metrics.
 func reader(ctx context.Context, cfg *rest.Config, namespace string) (string, error) {
 	k, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Report ends the search, says in w what was found, and returns the exit status of the tests: 1 if anything was.
+// Report ends the search, writes what was found to w, and returns the tests' exit status: 1 if anything was found.
 func (s *Search) Report(w io.Writer) (code int) {
 	found, summary, err := s.End()
 	_, _ = fmt.Fprintln(w, "planted:", summary)

@@ -7,10 +7,10 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Spans keeps every span. It implements go.opentelemetry.io/otel/sdk/trace.SpanExporter.
+// Spans stores every span. It implements go.opentelemetry.io/otel/sdk/trace.SpanExporter.
 type Spans struct{ *Search }
 
-// ExportSpans keeps what the spans say.
+// ExportSpans stores the spans' content.
 func (s Spans) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
 	for _, span := range spans {
 		s.Write("traces", span.Name(), fmt.Sprintf("%v %v %v", span.Attributes(), span.Status(), span.Events()))
@@ -18,5 +18,5 @@ func (s Spans) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) err
 	return nil
 }
 
-// Shutdown does nothing: what was kept is on disk.
+// Shutdown does nothing, because the spans are already on disk.
 func (Spans) Shutdown(context.Context) error { return nil }

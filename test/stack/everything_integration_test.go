@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// Two of the sample users use over REST what make run starts.
+// TestEverythingStartsTogether starts what make run starts, and uses it over REST as two of the sample users.
 func TestEverythingStartsTogether(t *testing.T) {
 	all, err := stack.Start(t.Context(), stack.Options{Root: root, Parts: stack.Everything, Progress: os.Stderr})
 	if err != nil {

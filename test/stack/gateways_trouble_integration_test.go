@@ -76,7 +76,7 @@ func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
 	eventually(t, "the first alone is served", 4*patience, func(context.Context) (bool, error) { return rules() == 2, nil })
 }
 
-// Each of these fails the whole Gateway, although the route itself is accepted.
+// TestOneRouteFailsTheWholeGateway checks routes that are accepted and nevertheless fail the whole Gateway.
 func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
@@ -130,7 +130,8 @@ func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 	e.programmed(gateway)
 }
 
-// No status reports it: the Gateway's stays as before, and the controller writes none for the route or another one.
+// TestAWeightTooGreatStopsTheControllerInSilence checks that no status reports the fault: the Gateway's status stays as
+// before, and the controller writes none for the route or another one.
 func TestAWeightTooGreatStopsTheControllerInSilence(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)

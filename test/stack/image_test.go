@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// The programs run from the layers of their images, each in a read-only root with nothing else in it, as the user of
-// its Pod: this shows whether a program needs another file, or writes to a folder.
+// TestImagesRunConfined runs the programs from the layers of their images, each in a read-only root with nothing else
+// in it, as the user of its Pod: this shows whether a program needs another file, or writes to a folder.
 func TestImagesRunConfined(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("this test mounts and changes roots: run it as root, for example in a container with CAP_SYS_ADMIN and CAP_SYS_CHROOT")

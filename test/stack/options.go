@@ -85,7 +85,7 @@ type Options struct {
 type Ports struct {
 	APIServer int // APISERVER_PORT
 	Dex       int // DEX_PORT
-	AWS       int // AWS_PORT: the listener for all but the operator
+	AWS       int // AWS_PORT: the listener for everyone except the operator
 	Portal    int // PORTAL_PORT
 }
 

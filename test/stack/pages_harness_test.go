@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// place is an empty cluster for the installation of operator and portal, and the terminal of an administrator.
+// place is an empty cluster for the installation of operator and portal, with an administrator's shell.
 type place struct {
 	*stack.Stack
 	t     *testing.T
@@ -25,7 +25,7 @@ type place struct {
 	url   string // of the portal: an Ingress gets no address
 }
 
-// newPlace starts a cluster that uses the AWS of s, which outlives it.
+// newPlace starts a cluster that uses the AWS of s, and ends before s.
 func newPlace(t *testing.T, at stack.Ports) *place {
 	t.Helper()
 	c, err := stack.Start(t.Context(), stack.Options{

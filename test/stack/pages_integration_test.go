@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// An administrator installs Portico, changes it, removes it and installs it again, loses the cluster, restores it in
-// another one, removes everything and installs without Helm: each step as the pages print it.
+// TestAnAdminFollowsThePages installs Portico, changes it, removes it and installs it again, loses the cluster and
+// restores it in another one, removes everything and installs without Helm: each step as the pages describe it.
 func TestAnAdminFollowsThePages(t *testing.T) {
 	a := newPlace(t, stack.Ports{})
 	install, disaster := a.pageOf("docs/install.md"), a.pageOf("docs/disaster.md")
@@ -55,7 +55,7 @@ func runbooks(t *testing.T) (all []string) {
 	return all
 }
 
-// pageOf opens a page of those that an admin follows.
+// pageOf opens one of the pages for administrators.
 func (p *place) pageOf(name string) *docs.Page {
 	p.t.Helper()
 	programs, otherwise := "", p.elsewhere()[name]
@@ -68,7 +68,7 @@ func (p *place) pageOf(name string) *docs.Page {
 	return docs.Open(p.t, root, name, programs, otherwise...)
 }
 
-// installs does what the page says, and then what it promises.
+// installs follows the page, and then uses the installation as the page says.
 func (p *place) installs(install *docs.Page) {
 	p.t.Helper()
 	install.Files(p.shell)
@@ -81,20 +81,20 @@ func (p *place) installs(install *docs.Page) {
 	p.must("portico request bucket reports -n payments --set providerRef=aws --wait --timeout 1m")
 }
 
-// keys makes the Secret with which the stack's provider works.
+// keys creates the Secret with the keys of the stack's provider.
 func (p *place) keys() {
 	p.t.Helper()
 	page := p.pageOf("docs/kinds/awsprovider.md")
 	p.types(page, page.Blocks("")...)
 }
 
-// upgrades changes the release as the page says, and takes it back: nobody is signed out.
+// upgrades follows the page on upgrades, and rolls back: nobody is signed out.
 func (p *place) upgrades() {
 	p.t.Helper()
 	page := p.pageOf("docs/upgrade.md")
 	keys := p.must(sessionKeys)
 	p.types(page, page.Blocks("Before")...)
-	// Helm finds what a new version brings, for portico check --fix goes first.
+	// portico check --fix creates what a new version adds before Helm runs.
 	p.must("kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding portico-former-uid && kubectl delete crd ec2instances.portico.dev")
 	for _, part := range []string{"Upgrade", "Go back", "How it is tried"} {
 		p.types(page, page.Blocks(part)...)
@@ -107,7 +107,7 @@ func (p *place) upgrades() {
 
 const sessionKeys = "kubectl get secret portico-session-keys -n portico-system -o jsonpath={.data.keys}"
 
-// reinstalls removes the release, sees that what holds data stays, and installs as the charts' READMEs and notes say.
+// reinstalls removes the release, checks that what holds data stays, and installs as the charts' READMEs and notes say.
 func (p *place) reinstalls(install *docs.Page) {
 	p.t.Helper()
 	keys := p.must(sessionKeys)
@@ -127,14 +127,14 @@ func (p *place) reinstalls(install *docs.Page) {
 	next := docs.OpenText(p.t, "NOTES.txt", notes, "", p.elsewhere()["NOTES.txt"]...)
 	p.types(next, next.Blocks("")...)
 
-	p.must("kubectl delete hostnamegrants -n payments --all") // the admin guide's
+	p.must("kubectl delete hostnamegrants -n payments --all") // of the admin guide
 	config := p.pageOf("charts/portico-config/README.md")
 	config.Files(p.shell)
 	p.types(config, config.Blocks("")...)
 	p.must("kubectl wait awsproviders --all --for=condition=Ready --timeout=1m")
 }
 
-// lost saves what the page says, and ends the cluster. What is saved by other means goes along: files.
+// lost saves what the page says, and ends the cluster. It returns a new one, with the saved file.
 func (p *place) lost(disaster *docs.Page) *place {
 	p.t.Helper()
 	p.types(disaster, disaster.Blocks("Save")...)
@@ -165,7 +165,7 @@ func portOf(t *testing.T, address string) int {
 	return port
 }
 
-// comesBack follows the page in a new cluster: everything is Ready, and AWS was asked for nothing new.
+// comesBack follows the page in a new cluster: everything is Ready, and nothing is created or deleted in AWS.
 func (p *place) comesBack(install, disaster *docs.Page) {
 	p.t.Helper()
 	install.Files(p.shell)
@@ -188,7 +188,7 @@ func (p *place) comesBack(install, disaster *docs.Page) {
 	}
 }
 
-// removes takes away everything, in AWS too.
+// removes uninstalls everything, in AWS too.
 func (p *place) removes(install *docs.Page) {
 	p.t.Helper()
 	mark := s.Proxy.Mark()
@@ -201,7 +201,7 @@ func (p *place) removes(install *docs.Page) {
 	}
 }
 
-// runs waits for operator and portal, and asks both.
+// runs waits for operator and portal, and sends requests to both.
 func (p *place) runs(when string) {
 	p.t.Helper()
 	p.must("kubectl rollout status deployment -n portico-system --timeout=2m")

@@ -8,8 +8,7 @@ import (
 	"github.com/portico-platform/portico/test/docs"
 )
 
-// elsewhere returns, by page, the commands that are replaced: there is no AWS, no GitHub, no registry and no browser
-// here.
+// elsewhere returns the commands to replace, by page, because AWS, GitHub, a registry and a browser are not available.
 func (p *place) elsewhere() map[string][]docs.Otherwise {
 	const (
 		charts = "oci://ghcr.io/portico-platform/charts/"

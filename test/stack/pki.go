@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// pki has the certificates of one run. One authority signs for servers and clients, and another for the API server as
-// a client of the servers of aggregated APIs, which trust the user that it names. The authorities' keys stay in
-// memory.
+// pki has the certificates of one run. One authority signs for servers and clients. A second one signs the API server's
+// client certificate for the servers of aggregated APIs, which trust the user that the API server names. The
+// authorities' keys stay in memory.
 type pki struct {
 	*authority
 	frontProxy *authority

@@ -23,7 +23,8 @@ func TestTheTagOfAnImageChoosesTheVersion(t *testing.T) {
 	}
 }
 
-// Two replicas are created before either runs; one that is started again keeps its log.
+// TestReplicasHaveLogsOfTheirOwn adds two replicas before either runs, and checks that each has its own log, which it
+// keeps when it is started again.
 func TestReplicasHaveLogsOfTheirOwn(t *testing.T) {
 	group, err := process.NewGroup(t.TempDir(), nil)
 	if err != nil {

@@ -54,8 +54,8 @@ func (s *Stack) startPodLogs(ctx context.Context) (config string, err error) {
 func (l *podLogs) path(name string) string { return filepath.Join(l.dir, name+".log") }
 func (l *podLogs) config() string          { return filepath.Join(l.dir, "kwok.yaml") }
 
-// write writes every file, and kwok's configuration, which selects the log to serve by container name: the kubelets'
-// endpoint requests it so.
+// write writes every file, and kwok's configuration, which selects a log by container name; the kubelets' endpoint
+// requests it by that name.
 func (l *podLogs) write() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err

@@ -183,7 +183,8 @@ func checkUnready(t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-// kwok chooses at random among the stages that match, unless they have weights.
+// TestEveryReplicaOfAnImageFailsAlike checks the weights of the stages: without weights, kwok chooses at random among
+// the stages that match.
 func TestEveryReplicaOfAnImageFailsAlike(t *testing.T) {
 	deploy(t, "many", "broken-secret", 40)
 	pods := clients(t, s.Admin).CoreV1().Pods("payments")

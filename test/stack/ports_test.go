@@ -41,7 +41,8 @@ func TestTwoPartsCannotShareAPort(t *testing.T) {
 	}
 }
 
-// A port belongs to the stack that chose it, even before a server listens there.
+// TestAChosenPortIsNobodyElses checks that a port belongs to the stack that chose it, even before a server listens
+// there.
 func TestAChosenPortIsNobodyElses(t *testing.T) {
 	var first, second ports
 	port, err := first.pick("", "", 0)

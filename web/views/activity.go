@@ -7,7 +7,7 @@ type ActivityRow struct {
 	Text     string // who did what
 	Icon     string
 	Kind     string // of the object
-	Resource Choice // the object; without a link if it is gone
+	Resource Choice // the object; without a link if it does not exist any more
 	Team     Choice
 	Count    int32
 	At       Moment
@@ -16,8 +16,8 @@ type ActivityRow struct {
 // Activity is the recent activity, newest first.
 type Activity struct {
 	Rows   []ActivityRow
-	More   bool // there is more than Rows
-	Hidden bool // the user has no right to it
+	More   bool // there are more rows
+	Hidden bool // the user has no right to see it
 }
 
 // times returns how often something happened, "" for once.
@@ -28,7 +28,7 @@ func times(count int32) string {
 	return "(" + strconv.Itoa(int(count)) + " times)"
 }
 
-// Why there is nothing to see, or not everything.
+// Messages that say why the activity is empty or incomplete.
 const (
 	activityKept  = "newest first; Kubernetes keeps it for about an hour"
 	activityOther = "Changes made with kubectl are not shown here."

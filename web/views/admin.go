@@ -33,7 +33,7 @@ var adminTitles = map[string]string{
 	AdminQuotas: "Quotas", AdminRights: "Rights of Pods", AdminCalls: "AWS calls", AdminActivity: "Activity",
 }
 
-// AdminTitle returns the part of a tab in its page's title, "" for the first one.
+// AdminTitle returns the tab's part of its page's title, "" for the first tab.
 func AdminTitle(tab string) string {
 	if tab == AdminOverview {
 		return ""
@@ -47,9 +47,9 @@ type AdminQuery struct {
 	Orphaned bool   // only claims without a holder
 	Broken   bool   // only load balancers that need attention
 	Unused   bool   // only rights that have been unused for long
-	Gateway  string // only claims that are served there
+	Gateway  string // only claims that this load balancer serves
 	Provider string // only load balancers of that AWSProvider
-	Service  string // of AWS, whose calls are shown
+	Service  string // AWS service whose calls are shown
 	Batch    int    // from 1
 }
 
@@ -63,13 +63,13 @@ type Admin struct {
 	// SignInAway is how long the identity provider has not answered; "" if it answers.
 	SignInAway string
 	Unknown    bool      // it is unknown which parts of the operator are off
-	Off        []Feature // those that are
+	Off        []Feature // the parts that are off
 	Hidden     bool      // the user cannot list all objects of the tab
 	Gateways   []Gateway
 	Claims     []Claim
 	Quotas     QuotaUses
-	Work       Work // of which the services
-	Matches    int  // rows of all pages, out of Total
+	Work       Work // the tab uses its services
+	Matches    int  // rows on all pages, of Total
 	Total      int
 	// OrphanedTotal is the number of claims without a holder.
 	OrphanedTotal int
@@ -116,11 +116,11 @@ func (u Use) share() string {
 type Claim struct {
 	Resource             Resource
 	Hostname, Visibility string
-	Holder, Gateway      Choice // Value can be "": there is no page to link to
+	Holder, Gateway      Choice // Value is "" if there is no page to link to
 	Look                 Look
 }
 
-// Grant is which hostnames a team can use.
+// Grant describes the hostnames that a team can use.
 type Grant struct {
 	Resource  Resource
 	Team      string
@@ -128,7 +128,7 @@ type Grant struct {
 	Wildcards bool
 	Limits    []string
 	InUse     []string
-	Hostnames int // that are in use; InUse may list fewer
+	Hostnames int // in use; InUse can list fewer
 }
 
 func adminHref(tab string) string {

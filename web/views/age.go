@@ -18,7 +18,7 @@ const (
 	year  = 365 * day
 )
 
-// Age returns how long ago the moment was, in its largest unit: 3 min, 2 days. static/portico.js says the same words.
+// Age returns how long ago the moment was, in its largest unit: 3 min, 2 days. static/portico.js has the same words.
 func (m Moment) Age() string {
 	if m.At.IsZero() {
 		return ""

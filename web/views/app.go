@@ -2,25 +2,25 @@ package views
 
 import "strconv"
 
-// App is what the page of an application shows besides what it shows of every resource.
+// App is the part of an application's page that pages of other resources do not have.
 type App struct {
 	URL           Fact   // where it answers
-	Version       Fact   // that is asked for
-	Crash         *Crash // the last one; nil for none that is known
+	Version       Fact   // of the spec
+	Crash         *Crash // the last one; nil if none is known
 	Gauges        []Gauge
 	NoUsage       string // why there are no gauges
 	Size          Size
 	Pods          []Pod
-	NoPods        string // why there are none to see
-	Hidden        int    // how many more there are than shown
+	NoPods        string // why no Pods are shown
+	Hidden        int    // number of Pods that are not shown
 	Versions      []Version
-	VersionsError string // why a version was not taken back
+	VersionsError string // why an earlier version was not restored
 	Access        *Access
 	Given         []Given
-	Secrets       []NamedSecret // besides those of bindings
+	Secrets       []NamedSecret // without those of bindings
 }
 
-// podColumns returns those of the list of Pods: what they use is among them where it is known.
+// podColumns returns the columns of the list of Pods, with their usage if it is known.
 func (a App) podColumns() []column {
 	if len(a.Gauges) == 0 {
 		return textColumns("Pod", "State", "Version", "Restarts", "Age")
@@ -28,7 +28,7 @@ func (a App) podColumns() []column {
 	return textColumns("Pod", "State", "Version", "Usage", "Restarts", "Age")
 }
 
-// podClass returns the class of the list of Pods.
+// podClass returns the CSS classes of the list of Pods.
 func (a App) podClass() string {
 	if len(a.Gauges) == 0 {
 		return "grid pods"
@@ -40,37 +40,37 @@ func (a App) podClass() string {
 type Gauge struct {
 	Label   string
 	Used    string
-	Of      string // what it is compared with, in words; "" for nothing
+	Of      string // request or limit that it is compared with, in words; "" for none
 	Percent int    // of that, at most 100
-	Full    bool   // there is hardly any left
+	Full    bool   // almost everything is used
 }
 
-// Crash is how a container ended that should not have.
+// Crash describes the unexpected end of a container.
 type Crash struct {
 	Pod  string
-	Log  string // address of what it wrote
+	Log  string // URL of its log
 	Text string // how it ended
 	Said string // the last line that it wrote
 	At   Moment
 }
 
-// Given is what the Pods have of one binding.
+// Given is what the Pods get from one binding.
 type Given struct {
 	Kind, Name string   // of the resource
 	Variables  []string // names, not values
-	Folder     string   // with files in place of variables
+	Folder     string   // of files, if the binding has no variables
 	Secret     string
-	User       string // whom it signs in to a database as, and what that user may do
+	User       string // database user of the binding, and its rights
 }
 
-// Access are the rights in AWS that an application's bindings speak of; nil, if they speak of none.
+// Access is the AWS access that an application's bindings request; nil if they request none.
 type Access struct {
-	Look   Look // whether it has them
+	Look   Look // whether the application has it
 	Uses   []Relation
 	Policy Command
 }
 
-// Size is how many Pods there are, and how many there shall be.
+// Size is the number of Pods, actual and wanted.
 type Size struct {
 	Wanted, Updated, Available int
 	Value                      string // in the input
@@ -80,13 +80,13 @@ type Size struct {
 	Asked                      bool   // the input is shown
 }
 
-// share returns n of the Pods wanted, in words.
+// share returns n as a share of the wanted Pods, in words.
 func (s Size) share(n int) string { return strconv.Itoa(n) + " of " + strconv.Itoa(s.Wanted) }
 
-// full returns the end of the progress bars, which must not be 0.
+// full returns the maximum of the progress bars, which must not be 0.
 func (s Size) full() string { return strconv.Itoa(max(s.Wanted, 1)) }
 
-// Look is a state: icon, word and, if there is more to say, a sentence.
+// Look is a state as an icon and a word, with an optional sentence.
 type Look struct{ Word, Icon, Tone, Text string }
 
 // Pod is one Pod of an application.
@@ -95,15 +95,15 @@ type Pod struct {
 	Name      string
 	Href      string
 	Look      Look
-	LastWords string // the last line that the application wrote when it ended
+	LastWords string // the last line of the log of a container that ended
 	Version   string // tag or short digest of its image
 	Image     string
-	Old       bool // not the version that is asked for
+	Old       bool // not the version of the spec
 	Restarts  int
-	Restarted Moment // the last one
+	Restarted Moment // the last restart
 	Created   Moment
 	Node      string
-	Gauges    []Gauge // none while its usage is not known
+	Gauges    []Gauge // empty while its usage is unknown
 }
 
 // Version is a revision of an application.
@@ -114,8 +114,8 @@ type Version struct {
 	Created   Moment
 	Available int
 	Wanted    bool // the spec asks for it
-	Back      bool // it can be taken back by a button
-	Never     bool // none of its Pods has served
+	Back      bool // there is a button that restores it
+	Never     bool // none of its Pods was ever available
 }
 
 // Container is one container of a Pod.
@@ -126,7 +126,7 @@ type Container struct {
 	LastWords string
 	Restarts  int
 	Restarted Moment
-	Logs      string // address of its log
+	Logs      string // URL of its log
 }
 
 // The tabs of a Pod.
@@ -148,31 +148,31 @@ type PodDetail struct {
 	NoEvents   string
 }
 
-// Logs is the page of a log: of one container of a Pod, or of the copies of an application.
+// Logs is the page of the log of one container of a Pod, or of an application's copies.
 type Logs struct {
 	Frame      Frame
 	App        Resource
-	Pod        Pod    // none on the tab of an application
-	Tabs       Detail // of the application, on its tab
+	Pod        Pod    // zero on the tab of an application
+	Tabs       Detail // zero on the page of a Pod
 	Path       string // of the page
 	Copies     []string
-	Copy       string // the one that was chosen of them, "" for all
-	Note       string // what is not among the lines
+	Copy       string // the chosen one, "" for all
+	Note       string // which lines are missing
 	Container  string
 	Containers []string
 	Lines      []string
-	Empty      string // why there is nothing to see, "" if there is
+	Empty      string // why there are no lines, "" if there are some
 	Tail       int
 	Tails      []int
-	Cut        bool // older lines were left out for their size
+	Cut        bool // older lines were dropped because of their size
 	Previous   bool
-	Restarted  bool // there is a run before this one
+	Restarted  bool // the container has a previous run
 	Timestamps bool
 	Query      string // of this view, for links
-	Live       string // address of the stream that follows it, "" for none
+	Live       string // URL of the stream that follows the log, "" for none
 }
 
-// Restart is the page that asks before replacing all Pods.
+// Restart is the page that asks for confirmation before all Pods are replaced.
 type Restart struct {
 	Frame    Frame
 	Resource Resource

@@ -1,10 +1,10 @@
 package views
 
-// DeletedList is the page of what AWS still has of a team's deleted resources.
+// DeletedList is the page of a team's deleted resources that still exist in AWS, or have a snapshot there.
 type DeletedList struct {
 	Frame    Frame
-	Known    bool // else the operator does not answer
-	Pending  bool // AWS has not answered yet
+	Known    bool // false: the operator does not respond
+	Pending  bool // AWS has not responded yet
 	Problems []string
 	All      []Deleted
 }
@@ -16,12 +16,12 @@ type Deleted struct {
 	ID, Facts       string
 	Account, Region string
 	Snapshot        bool
-	Taken           Moment // of a snapshot
-	Restore         string // address of the form that gets it back; "" for nothing, and for those who have no access to it
-	NameInUse       bool   // by another resource of the kind
+	Taken           Moment // snapshots only
+	Restore         string // URL of the form that restores it; "" if impossible, or without the right
+	NameInUse       bool   // another resource of the kind has the name
 }
 
-// restoring names what the form does.
+// restoring returns the label of the link to the form.
 func (d Deleted) restoring() string {
 	if d.Snapshot {
 		return "Restore…"

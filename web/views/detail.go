@@ -36,34 +36,34 @@ type Fact struct {
 // waits reports whether the value is not known yet.
 func (f Fact) waits() bool { return f.Due && f.Value == "" && f.At.At.IsZero() }
 
-// Inspection is the operator's checks of a resource.
+// Inspection describes the operator's checks of a resource.
 type Inspection struct {
-	Unknown string // why they are unknown; all else is empty then
+	Unknown string // why nothing is known; the other fields are empty then
 	Facts   []Fact
-	Planned Moment // when a check last found something to do
+	Planned Moment // when a check last found something to change
 	Plan    []Action
 }
 
-// Action is one thing that a check found to do.
+// Action is one change that a check planned.
 type Action struct{ Call, Why string }
 
-// Relation is another object that this one uses, or that uses this one.
+// Relation is an object that this one uses, or that uses this one.
 type Relation struct {
 	Role     string // e.g. Dead letter queue
 	Resource Resource
 	Missing  bool // the object does not exist; only its name is known
 	Hidden   bool // the user cannot see it; only its name is known
-	// Purpose is what the user of the object does with it in AWS, as words that follow "to"; empty if unknown.
+	// Purpose is what the object that uses the other does with it in AWS, as words that follow "to"; empty if unknown.
 	Purpose string
 }
 
 // Users are the users of an object that the caller can see.
 type Users struct {
-	First  []Relation // all of them, or the first
+	First  []Relation // all, or the first few
 	Total  int
-	List   Choice   // list with the resources among them, and their number; without a URL First are all
+	List   Choice   // link to the list of those that are resources, with their number; without a URL, First has all
 	Hidden []string // kinds that the user cannot list, or not everywhere
-	Wait   bool     // deleting waits until there are none
+	Wait   bool     // deletion waits until nothing uses the object
 }
 
 // Happening is one event about a resource.
@@ -71,7 +71,7 @@ type Happening struct {
 	Reason  string
 	Text    string
 	Warning bool
-	Done    bool // by somebody, through the portal
+	Done    bool // an action of a user through the portal
 	Count   int32
 	At      Moment
 }
@@ -82,7 +82,7 @@ func (h Happening) Times() string { return times(h.Count) }
 // The tabs of a resource.
 const (
 	TabOverview   = "overview"
-	TabLogs       = "logs" // of what runs in Pods; a page of its own
+	TabLogs       = "logs" // for kinds that run in Pods; a separate page
 	TabObjects    = "objects"
 	TabConditions = "conditions"
 	TabEvents     = "events"
@@ -91,18 +91,17 @@ const (
 	TabYAML       = "yaml"
 )
 
-// Tabs returns all tabs of a resource but the overview, in their order.
+// Tabs returns all tabs of a resource except for the overview, in their order.
 func Tabs() []string {
 	return []string{TabObjects, TabConditions, TabEvents, TabActivity, TabHistory, TabYAML}
 }
 
-// tabTitles are what tabs are called.
+// tabTitles are the titles of the tabs.
 var tabTitles = map[string]string{
 	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Parts", TabConditions: "Status details", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
-// latest returns the newest events that the sentence at the top of the page does not cover, and a message if there are
-// none.
+// latest returns the three newest events that differ from the headline, and a message if there are none.
 func (d Detail) latest() (events []Happening, none string) {
 	for _, e := range d.Events {
 		if e.Text != d.Headline && len(events) < 3 {
@@ -115,7 +114,7 @@ func (d Detail) latest() (events []Happening, none string) {
 	return nil, d.NoEvents
 }
 
-// TabTitle returns the part of a tab in its page's title, "" for the overview.
+// TabTitle returns the tab's part of its page's title, "" for the overview.
 func TabTitle(tab string) string {
 	if tab == TabOverview {
 		return ""
@@ -123,18 +122,18 @@ func TabTitle(tab string) string {
 	return tabTitles[tab]
 }
 
-// Node is an object with those created for it, or that it is bound to.
+// Node is an object in a tree, with the objects that were created for it or that it is bound to.
 type Node struct {
-	Role  string // what it is to the object above, "" for what was made for that
+	Role  string // relation to the parent object, "" if it was created for that
 	Kind  string
 	Name  string
-	Href  string // "" for what has no page
+	Href  string // "" if it has no page
 	Look  Look
 	Text  string
 	Nodes []Node
 }
 
-// Turn is a condition, and when it last changed.
+// Turn is a condition with the time of its last change.
 type Turn struct {
 	Title, Type, Status, Reason, Text string
 	Icon, Tone                        string
@@ -154,10 +153,10 @@ type Detail struct {
 	Frame     Frame
 	Tab       string
 	Resource  Resource
-	Headline  string // the sentence about its state, shortest form
-	Advice    string // what happens next, or what to do; may be empty
+	Headline  string // the state in one short sentence
+	Advice    string // what happens next, or what to do; can be empty
 	UID       string
-	Applied   int64 // the generation of a change that the cache does not know yet; 0 if it knows all
+	Applied   int64 // generation of a change that the cache does not have yet; 0 for none
 	Paused    bool
 	Gone      bool // it was deleted while the page was open
 	Replaced  bool // another object has its name now
@@ -165,27 +164,27 @@ type Detail struct {
 	MayEdit   bool   // there is a form for it
 	Another   string // URL of the form for a copy, "" without the right
 	MayDelete bool
-	Cannot    string // why some actions are not possible with this one; "" if all are
-	// Runs reports that it runs in Pods, to which MayRestart and App apply.
+	Cannot    string // why some actions are not possible; "" if all are
+	// Runs reports that it runs in Pods; MayRestart and App are only for such kinds.
 	Runs       bool
 	MayRestart bool
 	App        *App
-	Hostname   *Hostname // nil for what is none
+	Hostname   *Hostname // nil for other kinds
 	Connect    *Connect  // nil while there are no connection details
 	Steps      []Step
-	Progress   string // of observed generations, e.g. "change not applied yet"
+	Progress   string // about the observed generation, e.g. "change not applied yet"
 	Facts      []Fact
 	Related    []Relation
-	Users      Users     // they are among Related
-	Blocker    *Relation // what it refers to and is not ready; nil: nothing
+	Users      Users     // also in Related
+	Blocker    *Relation // object that it refers to and that is not ready; nil: none
 	Tree       Node      // on its tab
 	Turns      []Turn    // on their tab
 	Deeds      []Deed    // on their tab
 	History    History   // on its tab
-	Changes    int64     // of what is asked for, since it was requested
+	Changes    int64     // of the spec since it was requested
 	MayKeep    bool      // its deletion can be cancelled
-	Kept       bool      // and that was requested
-	Recreate   string    // number that acknowledges a new, empty one; "" if there is nothing to acknowledge
+	Kept       bool      // its deletion was cancelled
+	Recreate   string    // number that acknowledges a new, empty resource; "" if there is none
 	Checks     Inspection
 	Events     []Happening
 	NoEvents   string // why there are none to see
@@ -193,13 +192,13 @@ type Detail struct {
 	Commands   []Command
 }
 
-// Hostname has the parts of a hostname's page that other resources do not have.
+// Hostname is the part of a hostname's page that pages of other resources do not have.
 type Hostname struct {
-	ParentRef   Command // of a route; without text while there is no listener
-	Route       Command // a whole one
-	Use         string  // URL of the form of a web app for it, "" without the right
-	Certificate []Fact  // none before it was asked for
-	Holder      Choice  // the request that has the name instead, if the user can see it
+	ParentRef   Command // for a route; without text while there is no listener
+	Route       Command // a whole route
+	Use         string  // URL of the form for a web app with the hostname, "" without the right
+	Certificate []Fact  // none before one was requested
+	Holder      Choice  // the request that holds the name instead, if the user can see it
 }
 
 // tabs returns the tabs of the resource, in their order.
@@ -236,11 +235,11 @@ type Delete struct {
 	UID      string
 	Typed    string
 	Error    string // beside the input
-	Problem  string // on top: why deleting did not work
+	Problem  string // on top: why the deletion failed
 	Users    Users
 	InUse    bool // it cannot be deleted now
 	Effects  []Effect
-	Leaves   bool // resources may stay in AWS, and there is a list of them
+	Leaves   bool // resources can stay in AWS, and there is a list of them
 }
 
 // Effect is one effect of a deletion, or its absence.
@@ -249,7 +248,7 @@ type Effect struct {
 	Text       string
 }
 
-// allDone reports whether the resource is Ready and each step done: there is nothing to look at in them.
+// allDone reports whether the resource is Ready and every step is done, so that the steps need no attention.
 func (d Detail) allDone() bool {
 	return d.Resource.Phase == phase.Ready && !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.State != StepDone })
 }

@@ -37,29 +37,29 @@ type Field struct {
 	Default  string // what the API server fills in, for a hint
 	Required bool
 	Fixed    bool   // cannot be changed later
-	Unit     string // what a number counts, to stand behind the input; "" for nothing
-	Example  string // how a value may be written
+	Unit     string // of a number, shown after the input; "" for none
+	Example  string // an example of a value
 	When     []When // it is shown only if all of these hold, or it has a value
 	Short    bool   // the value is short
-	Picks    bool   // it offers objects, of which more may exist when the user returns to the form
+	Picks    bool   // it offers objects; more can exist when the user returns to the form
 	Min, Max string
 	Errors   []string
 	Fields   []Field  // of a group
 	Rows     []Row    // of a list or map
 	Addable  []Choice // of a list: the objects that another row can name, each with a button
 	Singular string   // what one row is called
-	Line     bool     // of a group or a list: its inputs stand beside each other
-	Columns  []Field  // of a list with Line: what explains the inputs of every row
+	Line     bool     // of a group or a list: its inputs are side by side
+	Columns  []Field  // of a list with Line: the explanations of the inputs of every row
 	HintOf   string   // name of the column that explains this input
 	Fold     bool     // of a group: unfolded only if it is Used
 	Used     bool     // it has a value or an error
 	Focus    bool     // it has the focus when the page is shown
-	Links    []Choice // forms that make what could be chosen here
-	// Suggestions are initial suggestions, each with an optional description; Check checks the value while it is typed,
+	Links    []Choice // forms that create objects to choose here
+	// Suggestions are initial suggestions, each with an optional description. Check checks the value while it is typed;
 	// nil: no check.
 	Suggestions []Choice
 	List        string // ID of the names to choose from, "" for none
-	KeyOf       string // name of the input for the object whose key this is, "" for what is no key
+	KeyOf       string // name of the input for the object whose key this is, "" for other inputs
 	Check       *Check
 	Offered     *Offered // nil: no AWS account has values for it
 }
@@ -67,15 +67,15 @@ type Field struct {
 // Offered are values from an AWS account. The script fetches them when the input gets the focus.
 type Offered struct {
 	Href string
-	By   []string // names of the inputs that decide what there is
+	By   []string // names of the inputs that the values depend on
 }
 
 // Check says whether a typed value is available. It is requested again when one of the inputs With changes.
 type Check struct {
 	Field string // name of the input
-	Href  string // where to ask
+	Href  string // URL of the check
 	With  []string
-	Look  Look // zero: there is nothing to judge
+	Look  Look // zero: there is nothing to check
 	Links []Choice
 }
 
@@ -99,7 +99,7 @@ func (f Field) noteID() string { return f.listID() + "-note" }
 // Names are suggestions for inputs with this ID as their List; the script fetches them when an input gets the focus.
 type Names struct {
 	ID, Href string
-	Keys     bool // keys of one of them, too
+	Keys     bool // also the keys of one of them
 }
 
 // NameList returns the ID of the list of a resource's names.
@@ -110,10 +110,10 @@ func KeyList(names string) string { return names + "-keys" }
 
 // When is a condition on another input, or on the inputs below it.
 type When struct {
-	Name   string // of the other one
+	Name   string // of the other input
 	Label  string
 	Unset  bool     // it must be empty
-	Values []string // one of which it must have; none, and not Unset: it must have a value
+	Values []string // it must have one of them; if empty, and not Unset: it must have any value
 }
 
 // rule returns the condition as the script reads it.
@@ -133,7 +133,7 @@ func (f Field) rules() string {
 	return strings.Join(all, "\n")
 }
 
-// words returns the condition in words, for those who fill in the form.
+// words returns the condition in words, for the users of the form.
 func (w When) words() string {
 	switch {
 	case w.Unset:
@@ -214,7 +214,7 @@ func inLine(fields []Field) (cells, folded []Field) {
 	return cells, folded
 }
 
-// hintTail returns the parts of the schema beyond the help, such as the bounds.
+// hintTail returns what the schema adds to the help, such as the bounds.
 func (f Field) hintTail() string {
 	var parts []string
 	switch {
@@ -240,7 +240,7 @@ func (f Field) hintTail() string {
 	return strings.Join(parts, " ")
 }
 
-// emptyOption returns the text of the option that leaves the field out.
+// emptyOption returns the text of the option that leaves the field unset.
 func (f Field) emptyOption() string {
 	switch {
 	case f.Default != "":

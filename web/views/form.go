@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Closed is why nothing can be requested; the zero value: it can.
+// Closed says why nothing can be requested; zero: requests are possible.
 type Closed struct{ Title, Text string }
 
 // Problem is one error in the summary at the top of a form.
@@ -27,27 +27,27 @@ type Form struct {
 	Kind     string // title, e.g. Bucket
 	Icon     string
 	Help     string
-	Action   string // address that the form posts to
-	Cancel   Choice // the way out
+	Action   string // URL that the form is posted to
+	Cancel   Choice // link that leaves the form
 	Closed   Closed
 	Warning  string // on top of the form, "" for none
 	YAMLTab  bool
 	Comments bool // asks whether the YAML's comments can be dropped
 	Basic    []Field
 	Advanced []Field
-	Sections []Section // before the fields, each with some of them
-	Entered  bool      // it responds to a post: its values are the user's
+	Sections []Section // above the fields, each with fields of its own
+	Entered  bool      // it answers a post: its values are the user's
 	Unfold   bool      // show the advanced fields: one has a value or an error
 	Base     string    // YAML of what the form has no inputs for, carried along
-	YAML     string    // the same request as YAML
-	ETag     string    // of the object that is edited, as it was when the user began; "" for a request
-	Began    string    // YAML of it then
-	Made     string    // fields of its status that show existing resources, separated by spaces
+	YAML     string    // the request as YAML
+	ETag     string    // of the edited object when the user began; "" for a request
+	Began    string    // YAML of the object when the user began
+	Made     string    // status fields that show existing resources, separated by spaces
 	Problems []Problem
 	Names    []Names
 	Secrets  string // URL of the page that sets values of Secrets; "" for a form without them
 	Commands []Command
-	Confirm  string // what the last button of a review says
+	Confirm  string // text of the last button of a review
 }
 
 // Section is a part of a form with a heading of its own.
@@ -66,7 +66,7 @@ func (s Section) summary() string {
 	return ""
 }
 
-// NewTeamForm asks for a new Team.
+// NewTeamForm returns the form for a new Team.
 func NewTeamForm(frame Frame, kind string) Form {
 	teams := AdminHref(AdminTeams, AdminQuery{})
 	return Form{
@@ -77,7 +77,7 @@ func NewTeamForm(frame Frame, kind string) Form {
 	}
 }
 
-// EditTeamForm changes a Team.
+// EditTeamForm returns the form that changes a Team.
 func EditTeamForm(frame Frame, kind, plural, name string) Form {
 	f := EditForm(frame, kind, plural, name)
 	f.Help = "What the team can have and use. Nothing changes before you have reviewed it."
@@ -86,7 +86,7 @@ func EditTeamForm(frame Frame, kind, plural, name string) Form {
 	return f
 }
 
-// RequestForm asks for a new resource.
+// RequestForm returns the form for a new resource.
 func RequestForm(frame Frame, kind, plural string) Form {
 	title, whose := "Request "+article(kind), " for "+frame.Team.Name
 	if frame.Team.ID == PlatformTeam { // an admin adds it without a request
@@ -100,7 +100,7 @@ func RequestForm(frame Frame, kind, plural string) Form {
 	}
 }
 
-// EditForm changes a resource.
+// EditForm returns the form that changes a resource.
 func EditForm(frame Frame, kind, plural, name string) Form {
 	page := ResourcePath(frame.Team.ID, plural, name)
 	return Form{
@@ -111,7 +111,7 @@ func EditForm(frame Frame, kind, plural, name string) Form {
 	}
 }
 
-// same returns a heading for what can also be done without the portal.
+// same returns the heading of the commands that do the same without the portal.
 func (f Form) same() string {
 	if f.Editing() {
 		return "The same change"
@@ -127,14 +127,14 @@ func (f Form) task() string {
 	return "Request"
 }
 
-// confirm returns what the button says that sends the request.
+// confirm returns the text of the button that sends the request.
 func (f Form) confirm() string { return cmp.Or(f.Confirm, "Request it") }
 
 // Editing reports whether the form changes an existing resource.
 func (f Form) Editing() bool { return f.ETag != "" }
 
-// pickers returns, as a selection for htmx, the parts of the form that offer objects: some may have been created in
-// another tab meanwhile.
+// pickers returns the htmx selection of the parts of the form that offer objects: more can have been created in another
+// tab meanwhile.
 func (f Form) pickers() string {
 	var all []string
 	lists := [][]Field{f.Basic, f.Advanced}

@@ -13,18 +13,18 @@ import (
 // Frame is the frame of every page of a signed-in user.
 type Frame struct {
 	Title   string    // of the page
-	User    string    // name to show; "" for nobody: no navigation is shown then
+	User    string    // name to show; "" hides the navigation
 	Email   string    // may be empty
 	Team    Team      // the current one; zero on pages of no team
-	Teams   []Team    // that the user may choose
+	Teams   []Team    // that the user can choose
 	Section string    // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
 	Slim    bool      // a narrow column
 	Admin   bool      // the user is a platform admin
-	Now     time.Time // by the server's clock, on which the ages on the page depend
-	Help    string    // documentation of the page; "" for the page on problems
+	Now     time.Time // by the server's clock, to which the page's ages are relative
+	Help    string    // documentation of the page; "" for the page about problems
 }
 
-// clock returns the time for the page's script, or "" if the page tells none.
+// clock returns the server's time for the page's script, or "" if it is not set.
 func (f Frame) clock() string {
 	if f.Now.IsZero() {
 		return ""
@@ -36,7 +36,7 @@ func (f Frame) clock() string {
 type Team struct {
 	ID   string // as in URLs
 	Name string // for people
-	// About reports that there is a page about it: it is a namespace.
+	// About reports that it is a namespace, which has a page about it.
 	About bool
 	Owner Owner // the Team of the namespace; zero: none that the user can see
 }
@@ -80,7 +80,7 @@ func (f Frame) Initials() string {
 // PhaseLook returns a phase as a word, with its icon and colour.
 func PhaseLook(p phase.Phase) Look { return Look{Word: string(p), Icon: phaseIcon(p), Tone: tone(p)} }
 
-// tone returns the colour class that goes with the phase; the word says the same.
+// tone returns the phase's colour class.
 func tone(p phase.Phase) string {
 	switch p {
 	case phase.NeedsYou:
@@ -94,7 +94,7 @@ func tone(p phase.Phase) string {
 	}
 }
 
-// toneWords are a tone's colour and icon as words, for screen readers.
+// toneWords replace a tone's colour and icon for screen readers.
 var toneWords = map[string]string{"good": "Good:", "busy": "Under way:", "warn": "Warning:", "bad": "Bad:"}
 
 // phaseIcon returns the name of the phase's icon.

@@ -9,19 +9,19 @@ const BackTo = "back"
 type History struct {
 	Versions []PastVersion // the newest first
 	Kept     int           // maximum number
-	Before   string        // why there are none before the oldest; "" if that is how it was requested
-	Pending  string        // which changes are not included; "" if all are
+	Before   string        // why older versions are missing; "" if the oldest is the first
+	Pending  string        // which changes are missing; "" if none are
 }
 
 // PastVersion is one version of the spec.
 type PastVersion struct {
 	Title   string
-	Way     string // by which it was changed; may be empty
+	Way     string // how it was changed, such as by kubectl; can be empty
 	Icon    string
 	At      Moment
 	Now     bool       // it is the current one
-	Note    string     // about the changes; may be empty
-	Changes []Versions // to the version before, as theirs
+	Note    string     // about the changes; can be empty
+	Changes []Versions // since the previous version, which is Theirs
 	Back    string     // URL of the edit that restores it, "" if it is current, or without the right
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 )
 
-// AllTeams stands for every team in paths; no namespace can have this name.
+// AllTeams is the name of all teams in paths; no namespace can have it.
 const AllTeams = "-"
 
 // PlatformTeam is the team in paths of cluster-scoped objects.
@@ -22,25 +22,25 @@ func ListPath(q Query) string { return TeamPath(AllTeams) + q.Encode() }
 type Overview struct {
 	Counts []Count
 	Hidden []string // kinds that the user cannot list everywhere: counts are incomplete
-	Kinds  []Choice // columns of the table of health
+	Kinds  []Choice // columns of the health table
 	Teams  []TeamHealth
-	// Failing are the objects that need attention, the longest first; FailingAll are links to all of them, with their
+	// Failing are objects that need attention, the longest first. FailingAll are links to all of them, with their
 	// numbers.
 	Failing    []Trouble
 	FailingAll []Choice
-	// Leaving are those whose deletion takes longer than Stuck says, as Failing are.
+	// Leaving are objects whose deletion takes longer than Stuck, in the same form as Failing.
 	Leaving         []Trouble
 	LeavingAll      []Choice
 	Stuck           string
 	Times           []KindTimes
 	Work            Work
 	Providers       []ProviderUse
-	ProvidersHidden bool // the reader may not list AWSProviders
+	ProvidersHidden bool // the reader cannot list AWSProviders
 	Shared          Shared
 	Quotas          QuotaUses
 }
 
-// columns returns those of the table of health.
+// columns returns the columns of the health table.
 func (o Overview) columns() []column {
 	all := textColumns("Team")
 	for _, k := range o.Kinds {
@@ -49,7 +49,7 @@ func (o Overview) columns() []column {
 	return all
 }
 
-// ifAllSeen returns the text for users who can see all kinds, or the other one.
+// ifAllSeen returns words if the user can see all kinds, otherwise others.
 func (o Overview) ifAllSeen(words, others string) string {
 	if len(o.Hidden) == 0 {
 		return words
@@ -79,12 +79,12 @@ type Trouble struct {
 	Finalizers                       []string // what its deletion waits for
 }
 
-// KindTimes are how long objects of a kind took to become ready.
+// KindTimes describes how long objects of a kind took to become ready.
 type KindTimes struct {
 	Kind, Icon string
-	Slowest    string // address of the list of them, the slowest first
+	Slowest    string // URL of their list, the slowest first
 	N          int
-	Known      bool // there are enough measurements; otherwise P50 and P95 are meaningless
+	Known      bool // there are enough measurements; without them, P50 and P95 are meaningless
 	P50, P95   time.Duration
 	Plot       Histogram
 }
@@ -94,7 +94,7 @@ func (o Overview) measured() []KindTimes {
 	return slices.DeleteFunc(slices.Clone(o.Times), func(t KindTimes) bool { return !t.Known })
 }
 
-// unmeasured returns the other kinds.
+// unmeasured returns the titles of the other kinds.
 func (o Overview) unmeasured() string {
 	var names []string
 	for _, t := range o.Times {
@@ -105,14 +105,14 @@ func (o Overview) unmeasured() string {
 	return strings.Join(names, ", ")
 }
 
-// Work is what the operator does.
+// Work describes what the operator is doing.
 type Work struct {
-	Known       bool // else it does not answer
+	Known       bool // false: it does not respond
 	Leader      string
 	Since       Moment
 	Controllers []Controller
 	Services    []Service
-	Steps       int // that a Spark can have
+	Steps       int // maximum number of steps in a Spark
 }
 
 // Controller is one controller of the operator.
@@ -120,9 +120,9 @@ type Controller struct {
 	Name                     string
 	Queued, Running, Workers int64
 	Passes, Failures         int64
-	Longest                  time.Duration // 0 if nothing is under way
-	// All is the way to its resources, if they have a list. Failing is how many of them need somebody, and the way to
-	// those; without words that is not known.
+	Longest                  time.Duration // duration of the longest running pass, 0 for none
+	// All links to its resources, if they have a list. Failing links to those that need somebody, with their number; no
+	// label means that it is unknown.
 	All, Failing Choice
 }
 
@@ -134,7 +134,7 @@ func (c Controller) rate() string {
 	return strconv.FormatInt(c.Failures, 10) + " of " + strconv.FormatInt(c.Passes, 10) + ", " + percent(c.Failures, c.Passes)
 }
 
-// percent returns a share in percent, with one digit after the point where it is small.
+// percent returns a share in percent, below 10 % with one decimal.
 func percent(n, of int64) string {
 	share := float64(n) / float64(of) * 100
 	if share > 0 && share < 10 {
@@ -143,27 +143,27 @@ func percent(n, of int64) string {
 	return strconv.FormatFloat(share, 'f', 0, 64) + " %"
 }
 
-// Service is what one service of AWS was asked in the last hour, as far as it is known.
+// Service counts the calls to one AWS service in the last hour, as far as it is known.
 type Service struct {
 	Name, Href                 string
-	Measured                   int // minutes; Calls, Failures and Throttled are of these and say nothing without any
+	Measured                   int // minutes that the counts cover; if 0, they are meaningless
 	Calls, Failures, Throttled int64
-	Since                      Asked // the leader started
+	Since                      Asked // since the leader started
 	Spark                      Spark
 	Minutes                    []Minute // the latest first
 }
 
-// Asked are numbers of calls.
+// Asked counts calls.
 type Asked struct{ Calls, Failures, Throttled int64 }
 
-// Minute is what a service was asked in one.
+// Minute counts the calls to a service in one minute.
 type Minute struct {
 	At    Moment // its end
-	Known bool   // else the operator did not answer at its beginning or its end
+	Known bool   // false: the operator did not respond at its beginning or its end
 	Asked
 }
 
-// words returns the numbers of a period in words.
+// words returns the counts in words.
 func (a Asked) words() string {
 	words := plural(int(a.Calls), "call")
 	if a.Failures > 0 {
@@ -180,19 +180,19 @@ type ProviderUse struct {
 	Resource                  Resource
 	Account, Identity, Region string
 	Checked                   Moment // zero if that is not known
-	// Users leads to the resources that use it, with their number; without words nobody does. Pool leads to the load
-	// balancers.
+	// Users links to the resources that use it, with their number; without a label, nothing does. Pool links to its
+	// load balancers.
 	Users, Pool Choice
-	Teams       []Choice // with their numbers, the most first
-	Others      string   // address of the users sorted by team, where there are more teams; else ""
+	Teams       []Choice // with their numbers, the largest first
+	Others      string   // URL of all users sorted by team, "" if Teams has all
 }
 
-// Shared is what teams share of the platform.
+// Shared are the parts of the platform that teams share.
 type Shared struct {
 	Gateways, Broken   int // Broken need somebody
 	Use                []Use
 	Claims, Orphaned   int
-	PoolHidden, Hidden bool // the reader may not list the pool, or the claims
+	PoolHidden, Hidden bool // the reader cannot list the pool, or the claims
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -202,7 +202,7 @@ func Tally(name string, n int) string { return name + " (" + strconv.Itoa(n) + "
 
 // QuotaUses are the fullest quotas, of Total.
 type QuotaUses struct {
-	Hidden bool // the reader may not list quotas
+	Hidden bool // the reader cannot list quotas
 	Uses   []QuotaUse
 	Total  int
 }
@@ -210,9 +210,9 @@ type QuotaUses struct {
 // QuotaUse is how much of a quota is used.
 type QuotaUse struct {
 	ID       string
-	Team, Of Choice // Of leads to what is counted, where there is a list of it
+	Team, Of Choice // Of links to the counted objects, if they have a list
 	Words    string // 3 of 10
-	Percent  int    // 100 at most
-	Known    bool   // else nobody has counted yet
+	Percent  int    // at most 100
+	Known    bool   // false: not counted yet
 	Full     bool
 }

@@ -8,8 +8,8 @@ type OwnerView struct {
 	Owner    Owner
 	Name     string
 	ETag     string
-	Applied  int64  // the generation of a change that the cache does not know yet; 0 if it knows all
-	Prefix   string // that stands before the names of users and groups
+	Applied  int64  // generation of a change that the cache does not have yet; 0 for none
+	Prefix   string // of the names of users and groups
 	Resource Resource
 	Steps    []Step
 	Members  []TeamMember
@@ -18,24 +18,24 @@ type OwnerView struct {
 
 	Activity   Activity // in its namespaces
 	Namespaces []OwnedNamespace
-	First      string // address of the catalog, while there is nothing yet; "" for those who may not request
-	Held       int    // resources that it has
+	First      string // URL of the catalog while there are no resources; "" for users who cannot request any
+	Held       int    // number of its resources
 	Leaving    bool   // it is being deleted
 
 	MayManage, MayAdminister, MayDelete bool
-	MayEndSessions                      bool // of its members, as of any user
+	MayEndSessions                      bool // of any user, so also of its members
 }
 
 // TeamMember is a group or a user with a role in a Team.
 type TeamMember struct {
 	Kind   string // group or user
-	Name   string // in Kubernetes
-	Short  string // at the identity provider
-	Called string // what people call it, "" if nobody knows
+	Name   string // as in Kubernetes
+	Short  string // as at the identity provider
+	Called string // name for people, "" if unknown
 	Role   string
 }
 
-// MemberForm is what somebody wants to change about the members.
+// MemberForm is the form that changes the members.
 type MemberForm struct {
 	ETag, Do, Kind, Name, Role string
 	Errors                     []string
@@ -43,7 +43,7 @@ type MemberForm struct {
 	Warning                    string // what must be confirmed
 }
 
-// OwnedNamespace is a namespace that a Team asks for.
+// OwnedNamespace is a namespace in the spec of a Team.
 type OwnedNamespace struct {
 	Team        Team
 	There       bool // the Team has it
@@ -82,7 +82,7 @@ func (m TeamMember) id() string {
 	return "member-" + m.Kind + "-" + ID(strings.NewReplacer("@", "-", ":", "-", "/", "-", " ", "-").Replace(m.Short))
 }
 
-// SuspendView asks before a Team is suspended, or resumed.
+// SuspendView is the page that asks for confirmation before a Team is suspended or resumed.
 type SuspendView struct {
 	Frame   Frame
 	Owner   Owner
@@ -98,7 +98,7 @@ type OwnerRow struct {
 	Namespaces []Choice
 	Members    int
 	Counts     []Count
-	Fullest    *QuotaUse // of its quotas; nil: it has none, or none that the reader may see
+	Fullest    *QuotaUse // of its quotas; nil: it has none that the reader can see
 }
 
 func memberColumns(actions bool) []column {
@@ -109,7 +109,7 @@ func memberColumns(actions bool) []column {
 	return all
 }
 
-// entered returns what stands in the input for another member: only what somebody tried to add.
+// entered returns the value of the input for another member: the name that could not be added, or "".
 func (o OwnerView) entered() string {
 	if o.Form.Do == "add" {
 		return o.Form.Name
@@ -140,7 +140,7 @@ func (s SuspendView) verb() string {
 	return "Suspend"
 }
 
-// effects says what becomes of the members, and of what runs.
+// effects returns what happens to the members, and to what runs.
 func (s SuspendView) effects() []Effect {
 	if s.Owner.Suspended {
 		return []Effect{{Icon: "check", Tone: "good", Text: "Its members have their roles again, within seconds."}}

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// The size of plots, in the units of their view boxes.
+// The sizes of plots, in units of their viewBox.
 const (
 	sparkWide, sparkHigh = 160, 28
 	barsWide, barsHigh   = 260, 64
 )
 
-// Spark is a small line over time, one value a step; nil steps are not known, and the line has a gap there.
+// Spark is a small line chart over time with one value a step. A nil step is unknown, and a gap in the line.
 type Spark struct {
 	ID    string
 	Title string // what it shows
-	Desc  string // in words: the highest value and the latest one
+	Desc  string // the highest and the latest value in words
 	Steps []*int64
 }
 
-// NewSpark describes the steps by unit, such as "calls a minute".
+// NewSpark returns a Spark with a description. unit is the unit of the steps, such as "calls a minute".
 func NewSpark(id, title, unit string, steps []*int64) Spark {
 	s := Spark{ID: id, Title: title, Steps: steps, Desc: "Nothing is known yet."}
 	if most, last := s.most(), steps; len(last) > 0 && most >= 0 {
@@ -45,8 +45,8 @@ func (s Spark) most() int64 {
 	return most
 }
 
-// lines returns the points of each stretch without a gap; a lone value is a short line. The newest value is at the
-// right, and the width is that of the most steps there can be.
+// lines returns the points of each stretch without a gap; a single value is a short line. The newest value is at the
+// right. steps is the number of steps for which the full width is used.
 func (s Spark) lines(steps int) []string {
 	top := float64(max(s.most(), 1))
 	dx := float64(sparkWide) / float64(max(steps-1, 1))
@@ -74,13 +74,13 @@ func (s Spark) lines(steps int) []string {
 	return out
 }
 
-// Bar is one of a histogram's.
+// Bar is one bar of a histogram.
 type Bar struct {
-	Label string // up to when
+	Label string // upper bound
 	N     int
 }
 
-// Histogram counts what took how long.
+// Histogram counts durations.
 type Histogram struct {
 	ID    string
 	Title string
@@ -90,7 +90,7 @@ type Histogram struct {
 
 type rect struct{ x, y, w, h string }
 
-// rects returns the bars as drawn; a value above 0 is always visible.
+// rects returns the bars as drawn. A value above 0 is always visible.
 func (h Histogram) rects() []rect {
 	most := 1
 	for _, b := range h.Bars {
@@ -111,10 +111,10 @@ func (h Histogram) rects() []rect {
 	return out
 }
 
-// Within returns the shortest time that Duration can name in which something of that duration is over.
+// Within returns the duration in words for a sentence with "within": at least a second.
 func Within(d time.Duration) string { return Duration(max(d, time.Second)) }
 
-// Duration returns a time in its two largest units: 4 min 20 s.
+// Duration returns a duration in its two largest units: 4 min 20 s.
 func Duration(d time.Duration) string {
 	if d < time.Second {
 		return "less than a second"

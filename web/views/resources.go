@@ -14,38 +14,38 @@ import (
 type Resource struct {
 	ID          string // stable for the object's life, fit for an id attribute
 	Name        string
-	Team        string // its id; "" where that is not known
+	Team        string // its ID; "" if unknown
 	Href        string
 	Kind        string // title of the kind, e.g. Bucket
 	Plural      string // of the kind, e.g. s3buckets
 	Icon        string
 	Phase       phase.Phase
-	Why         string // what is in the way and what to do, "" when there is nothing to say
+	Why         string // what the problem is and what to do; can be empty
 	Brief       string // the first sentence of Why
-	Leaving     bool   // its deletion was asked for
+	Leaving     bool   // it is being deleted
 	Endpoint    string
 	Provider    string // name of the AWSProvider, if any
-	Requester   string // username, "" if not known
-	RequestedBy string // the same for people
+	Requester   string // username, "" if unknown
+	RequestedBy string // Requester as a name for people
 	Created     Moment
-	Took        string // from the request to the first time ready, "" if it never was
+	Took        string // time from the request until it was first Ready, "" if it never was
 }
 
-// Query is what the list shows: it lives in the URL.
+// Query is the filter and order of the list, as in the URL.
 type Query struct {
 	Search string
 	Kind   string // plural, "" for every kind
 	Phase  string // slug, or StuckStatus; "" for every phase
 	Team   string // id, "" for every team
-	// Provider is the name of the AWSProvider that it uses, "" for any and none.
+	// Provider is the name of the AWSProvider that a resource uses; "" does not filter.
 	Provider string
-	Mine     bool   // only what the reader asked for
-	Sort     string // one of the sort keys, "" for what needs attention first
+	Mine     bool   // only what the reader requested
+	Sort     string // one of the sort keys; "" is by status
 	Desc     bool
 	Batch    int // from 1
 }
 
-// The keys by which the list sorts; without one it is by status.
+// The sort keys of the list; the default is by status, with what needs attention first.
 const (
 	SortStatus = "status"
 	SortName   = "name"
@@ -57,13 +57,13 @@ const (
 	SortTook   = "took"
 )
 
-// StuckStatus is the value of status in URLs that shows deletions that take too long.
+// StuckStatus is the value of status in URLs for deletions that take too long.
 const StuckStatus = "stuck"
 
-// ByMe is the value of by in URLs that shows what the reader asked for.
+// ByMe is the value of by in URLs for what the reader requested.
 const ByMe = "me"
 
-// Encode returns the query as in URLs: "", or a text that begins with "?".
+// Encode returns the query as in URLs: "", or a string that begins with "?".
 func (q Query) Encode() string {
 	v := url.Values{}
 	set := func(key, value string) {
@@ -96,14 +96,14 @@ func (q Query) sortValue() string {
 	return q.Sort
 }
 
-// Filtered reports whether the query hides anything.
+// Filtered reports whether the query can hide resources.
 func (q Query) Filtered() bool {
 	return q.Search != "" || q.Kind != "" || q.Phase != "" || q.Team != "" || q.Provider != "" || q.Mine
 }
 
 func (q Query) withPhase(slug string) Query { q.Phase, q.Batch = slug, 1; return q }
 
-// withSort sorts by key, the other way round if it does so already.
+// withSort returns the query sorted by key, in reverse if it is already sorted by key.
 func (q Query) withSort(key string) Query {
 	q.Desc = q.sortKey() == key && !q.Desc
 	q.Sort, q.Batch = key, 1
@@ -115,7 +115,7 @@ func (q Query) withSort(key string) Query {
 
 func (q Query) sortKey() string { return cmp.Or(q.Sort, SortStatus) }
 
-// Count is how many resources are in a phase; "" is any.
+// Count is the number of resources in a phase; "" is any phase.
 type Count struct {
 	Phase phase.Phase
 	N     int
@@ -130,23 +130,23 @@ type List struct {
 	Query  Query
 	Counts []Count
 	Kinds  []Choice
-	// Everywhere tells the list of all teams, of which Teams are the choices.
+	// Everywhere reports that this is the list of all teams. Teams are the choices of its filter.
 	Everywhere bool
-	// ViewOnly is why the reader can request nothing here; "" for those who can.
+	// ViewOnly says why the reader cannot request anything here; "" if they can.
 	ViewOnly string
-	// Offered are the kinds of the catalog, whose forms the page leads to.
+	// Offered are the kinds of the catalog, with links to their forms.
 	Offered []Tile
 	Teams   []Choice
 	Rows    []Resource
-	Total   int  // of all resources, of the chosen team if there is one
+	Total   int  // of the chosen team's resources, or of all
 	Matches int  // of those that match the query
 	Batches int  // at least 1
-	Barred  bool // the reader may not look into the chosen team, or there is no such team
-	// Hidden are the kinds that the reader may not list, in words: neither shown nor counted.
+	Barred  bool // the chosen team does not exist, or the reader has no access to it
+	// Hidden are the kinds that the reader cannot list, in words. They are neither shown nor counted.
 	Hidden []string
 }
 
-// intro says what the list is of.
+// intro returns the sentence above the list.
 func (l List) intro() string {
 	if l.Everywhere {
 		return "Everything that " + plural(len(l.Teams), "team") + " run on, as far as you have access."
@@ -166,7 +166,7 @@ func (l List) batchHref(number int) string {
 
 func (l List) liveHref() string { return l.base() + "/live" + l.Query.Encode() }
 
-// heading says how many resources there are.
+// heading returns the number of resources in words.
 func (l List) heading() string {
 	switch {
 	case l.Query.Filtered():
@@ -187,7 +187,7 @@ func (l List) ariaSort(key string) string {
 	}
 }
 
-// batchOf returns a heading, with the number of the batch where there are several.
+// batchOf returns a heading, with the number of the batch if there are several.
 func batchOf(heading string, number, count int) string {
 	if count <= 1 {
 		return heading
@@ -198,7 +198,7 @@ func batchOf(heading string, number, count int) string {
 // Plural returns a number of things in words.
 func Plural(n int, one string) string { return plural(n, one) }
 
-// between stands after the element i of n that a sentence names, last before the last of them.
+// between returns the separator after element i of n in a sentence: a comma, or last before the last element.
 func between(i, n int, last string) string {
 	switch n - i {
 	case 1:
@@ -217,7 +217,7 @@ func plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// lowerFirst makes a title fit into a sentence, unless it is an abbreviation.
+// lowerFirst returns a title with a small first letter, for use in a sentence, unless it begins with an abbreviation.
 func lowerFirst(s string) string {
 	word, _, _ := strings.Cut(s, " ")
 	if word != "" && strings.ToLower(word[1:]) != word[1:] { // an abbreviation, or a name such as ConfigMap

@@ -2,29 +2,29 @@ package views
 
 import "strings"
 
-// Confirming is what a page says of the fresh sign-in that it takes.
+// Confirming is the part of a page about the recent sign-in that an action requires.
 type Confirming struct {
-	// Href is where the user signs in again, to come back; "" while a sign-in counts.
+	// Href is the URL where the user signs in again and returns; "" while a recent sign-in is valid.
 	Href  string
-	Until Moment // while one counts
-	Stale string // what came to nothing for want of it; may be empty
+	Until Moment // the end of its validity
+	Stale string // what was not done because it was missing; can be empty
 }
 
 // Secrets is the page where values of a namespace's Secrets are set.
 type Secrets struct {
 	Frame    Frame
-	Sent     bool   // it answers a form
-	Off      bool   // an admin has switched it off
-	Problem  string // why what was asked for was not done, or nothing can be done now
+	Sent     bool   // the page answers a posted form
+	Off      bool   // an admin has switched the feature off
+	Problem  string // why the request failed, or nothing can be done now
 	Confirm  Confirming
 	Done     string      // what has just been done
-	Uses     []SecretUse // that take the new value, each in its own way
+	Uses     []SecretUse // what uses the changed Secret
 	Unlisted string      // why there is no list
 	All      []Secret
 	Form     SecretForm
 }
 
-// Secret is one whose values people set, without values.
+// Secret is a Secret whose values people set, without the values.
 type Secret struct {
 	Name    string
 	Created Moment
@@ -32,7 +32,7 @@ type Secret struct {
 	Uses    []SecretUse
 }
 
-// SecretKey is a key of a Secret; By is "" if it was set in another way.
+// SecretKey is a key of a Secret, and who set it when. At and By are empty if it was not set through Portico.
 type SecretKey struct {
 	Name string
 	At   Moment
@@ -42,26 +42,26 @@ type SecretKey struct {
 // SecretUse is an object whose spec names a Secret. Effect says when it takes a new value.
 type SecretUse struct {
 	Kind, Name, Href, Effect string
-	Restart                  string // address of the page that restarts it, "" for what does not run in Pods
+	Restart                  string // URL of the page that restarts it, "" if it does not run in Pods
 }
 
-// SecretForm is what was entered, but for the value: that is never sent back.
+// SecretForm is what was entered, without the value, which is never sent back.
 type SecretForm struct {
 	Name, Key                       string
 	NameError, KeyError, ValueError string
 }
 
-// SecretDelete is the page that asks before a Secret, or one key of it, is deleted.
+// SecretDelete is the page that asks for confirmation before a Secret, or one key of it, is deleted.
 type SecretDelete struct {
 	Frame   Frame
 	Name    string
-	Key     string // "" for all of it
+	Key     string // "" for the whole Secret
 	Uses    []SecretUse
 	Confirm Confirming
 	Typed   string
 	Error   string // beside the input
 	Problem string
-	Gone    bool // there is no such thing
+	Gone    bool // the Secret or the key does not exist
 }
 
 func (s SecretDelete) what() string {
@@ -71,7 +71,7 @@ func (s SecretDelete) what() string {
 	return s.Name
 }
 
-// asks reports whether the name is to be typed: what uses the Secret cannot start without it.
+// asks reports whether the user has to type the name, because what uses the Secret cannot start without it.
 func (s SecretDelete) asks() bool { return s.Key == "" && len(s.Uses) > 0 }
 
 func (s SecretDelete) effects() []Effect {
@@ -88,21 +88,21 @@ func (s SecretDelete) effects() []Effect {
 type PasswordView struct {
 	Frame    Frame
 	Resource Resource
-	Secret   string // that holds it; "" if there is none yet
+	Secret   string // that contains the password; "" if there is none yet
 	Off      bool
 	Problem  string
 	Confirm  Confirming
-	// Own says what a user of the reader's own can do in the database; "" where the password is the object's.
+	// Own says what the reader's own user can do in the database; "" if the password is the object's.
 	Own string
-	// Master is the address where the master password is shown beside that; "" for those who may not see it.
+	// Master is the URL of the page with the master password; "" for users who cannot see it.
 	Master   string
 	IsMaster bool
 	Shown    bool
 	Password string
-	Facts    []Fact // what it takes beside the password
+	Facts    []Fact // the other connection details
 }
 
-// heading returns what the page asks, or shows.
+// heading returns the question that the page asks, or what it shows.
 func (p PasswordView) heading() string {
 	of := "the password of " + p.Resource.Name
 	switch {
@@ -119,7 +119,7 @@ func (p PasswordView) heading() string {
 	return "Show " + of + "?"
 }
 
-// action returns where the question is answered.
+// action returns the URL to which the answer is posted.
 func (p PasswordView) action() string {
 	if p.IsMaster {
 		return MasterPasswordPath(p.Resource.Href)
@@ -127,17 +127,17 @@ func (p PasswordView) action() string {
 	return PasswordPath(p.Resource.Href)
 }
 
-// Connect is how to reach a resource, and what to sign in there with.
+// Connect says how to connect to a resource, and with which credentials.
 type Connect struct {
 	Secret   string
-	Password bool   // there is one
-	Show     string // address of the page that shows it, "" for who may not see it
-	Own      bool   // that of a user of one's own
+	Password bool   // the Secret contains a password
+	Show     string // URL of the page that shows it, "" for users who cannot see it
+	Own      bool   // it is that of the reader's own user
 	CLI      string // a command, "" for none
 }
 
-// NamedSecret is one from which an application takes variables.
+// NamedSecret is a Secret from which an application takes variables.
 type NamedSecret struct {
 	Name, Href string
-	Keys       []string // none: all of them
+	Keys       []string // empty: all keys
 }

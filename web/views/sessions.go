@@ -5,26 +5,26 @@ import "net/url"
 // SessionsPath is the path of the page that ends sessions of users.
 const SessionsPath = AdminPath + "/sessions"
 
-// SessionsOf returns the path of the page that asks before the sessions of a user are ended.
+// SessionsOf returns the path of the page that asks for confirmation before a user's sessions are ended.
 func SessionsOf(username string) string {
 	return SessionsPath + "?" + url.Values{"user": {username}}.Encode()
 }
 
-// Sessions is the page that ends the sessions of a user: it asks for the user first, then whether it is meant, and at
-// last says that it is done.
+// Sessions is the page that ends the sessions of a user: it asks for the user, then for confirmation, and then reports
+// that it is done.
 type Sessions struct {
 	Frame    Frame
-	Prefix   string // before the names of users
+	Prefix   string // of the names of users
 	Entered  string
-	Error    string // of what was entered
-	Username string // as Kubernetes knows the user; "" until one was named
-	Called   string // what to call the user
-	Known    bool   // the user was here since the portal started
-	Self     bool   // it is the reader
+	Error    string // in what was entered
+	Username string // in Kubernetes; "" before a user was entered
+	Called   string // the user's name for people
+	Known    bool   // the user has used the portal since it started
+	Self     bool   // the user is the reader
 	Done     bool
 }
 
-// title says what is asked, or that it is done.
+// title returns the question, or that it is done.
 func (s Sessions) title() string {
 	switch {
 	case s.Done && s.Self:
@@ -39,8 +39,7 @@ func (s Sessions) title() string {
 	return "End the sessions of a user"
 }
 
-// back returns the page to go to when there is nothing more to do here: whoever may end sessions need not see the admin
-// pages.
+// back returns the path of the page to return to. Not every user who can end sessions has access to the admin pages.
 func (s Sessions) back() string {
 	if s.Frame.Admin {
 		return AdminPath
@@ -48,7 +47,7 @@ func (s Sessions) back() string {
 	return "/"
 }
 
-// effects says what happens, before it does.
+// effects returns what ending the sessions will do.
 func (s Sessions) effects() []Effect {
 	all := []Effect{
 		{Icon: "lock", Tone: "warn", Text: "Within seconds, every page that the user has open in a browser ends, and asks to sign in again. What somebody is entering there stays."},
@@ -63,7 +62,7 @@ func (s Sessions) effects() []Effect {
 	return append(append(all, Effect{Icon: "check", Tone: "good", Text: "What the user requested stays and keeps running."}), s.rest()...)
 }
 
-// rest says what is not ended, and how that is.
+// rest returns what is not ended, and how to end it.
 func (s Sessions) rest() []Effect {
 	return []Effect{
 		{Icon: "info", Tone: "idle", Text: "The user can sign in again at once. To prevent that, block the account at the identity provider first, which may otherwise let the user in without asking for anything."},

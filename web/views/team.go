@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Teams is the page on which one looks for a team.
+// Teams is the page for finding a team.
 type Teams struct {
 	Frame   Frame
 	Search  string
@@ -20,8 +20,8 @@ type Teams struct {
 // TeamRow is one team with the numbers of its resources.
 type TeamRow struct {
 	Team   Team
-	Counts []Count  // by phase, without those that it has none of
-	Hidden []string // kinds that the reader may not list, in words: not counted
+	Counts []Count  // by phase, without zeros
+	Hidden []string // kinds that the reader cannot list, in words; not counted
 }
 
 func (t Teams) liveHref() string {
@@ -42,10 +42,10 @@ func (t Teams) href(batch int) string {
 	return TeamsPath + "?" + v.Encode()
 }
 
-// Href returns the address of what is shown.
+// Href returns the URL of the shown list.
 func (t Teams) Href() string { return t.href(t.Batch) }
 
-// heading says how many teams there are.
+// heading returns the number of teams in words.
 func (t Teams) heading() string {
 	if t.Search != "" {
 		return strconv.Itoa(t.Matches) + " of " + plural(t.Total, "team")
@@ -53,14 +53,14 @@ func (t Teams) heading() string {
 	return plural(t.Total, "team")
 }
 
-// About is the page of what a team may have, and how to reach it.
+// About is the page about what a team can have, and how to access it.
 type About struct {
 	Frame  Frame
 	Quotas QuotaUses
-	// Providers are the AWS accounts that the team may use.
+	// Providers are the AWS accounts that the team can use.
 	Providers       []Account
 	ProvidersHidden bool
-	// Hostnames is what the team may have; nil, none.
+	// Hostnames are those that the team can have; nil: none.
 	Hostnames       *Grant
 	HostnamesHidden bool
 	Members         []Role
@@ -70,23 +70,23 @@ type About struct {
 	Tools           []Tool
 }
 
-// Account is an AWS account that a team may use.
+// Account is an AWS account that a team can use.
 type Account struct {
 	Name, Account, Why string
 	Regions            []string // the default one first
 	Ready              bool
 }
 
-// Role is who has a role in the team's namespace.
+// Role is a role in the team's namespace, and who has it.
 type Role struct {
 	Name, What string
 	Who        []Subject
 }
 
-// Subject is somebody with a role.
+// Subject is a user or group with a role.
 type Subject struct{ Kind, Name, Called string }
 
-// Tool is a way to the team's resources: lines to copy, and what they need.
+// Tool is a way to access the team's resources: commands to copy, and their requirements.
 type Tool struct {
 	Command Command
 	Needs   string

@@ -1,5 +1,4 @@
-// Package program holds what the programs that run in Pods share: how they end, how they log, and how they find the
-// cluster.
+// Package program contains what the programs in Pods share: shutdown, logging, and the cluster's configuration.
 package program
 
 import (
@@ -18,7 +17,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Main runs a program until it ends, or is told to by a signal. After an error the process ends with status 1.
+// Main runs a program until it ends; SIGINT and SIGTERM cancel its context. After an error the process exits with
+// status 1.
 func Main(name string, run func(ctx context.Context, args []string, env func(string) string, out, logs io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
@@ -29,7 +29,7 @@ func Main(name string, run func(ctx context.Context, args []string, env func(str
 	}
 }
 
-// Logs returns a handler that writes JSON, one line each, for machines, or text for people in development.
+// Logs returns a handler that writes JSON lines, or with development text and debug messages.
 func Logs(development bool, out io.Writer) slog.Handler {
 	if development {
 		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})
@@ -37,7 +37,8 @@ func Logs(development bool, out io.Writer) slog.Handler {
 	return slog.NewJSONHandler(out, nil)
 }
 
-// Cluster returns how to reach the cluster of the Pod, or that of the kubeconfig at a path, if one is given.
+// Cluster returns the client configuration of the kubeconfig with that path. With "", it uses the default kubeconfig,
+// or the Pod's ServiceAccount if there is none.
 func Cluster(kubeconfig string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -48,11 +49,11 @@ func Cluster(kubeconfig string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// gcPercent trades time for memory: most of the heap is the cache, of which each collection would otherwise leave room
-// for as much again.
+// gcPercent trades CPU time for memory: most of the heap is the cache, and by default the heap grows to twice its live
+// size between collections.
 const gcPercent = 40
 
-// KeepHeapSmall keeps the heap at 1.4 times of what is in use. GOGC overrides it.
+// KeepHeapSmall limits the heap's growth to 1.4 times its live size. GOGC overrides it.
 func KeepHeapSmall() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

@@ -1,5 +1,4 @@
-// Package setting lets the servers take their flags from the environment too, as ConfigMaps and Secrets give it to
-// Pods.
+// Package setting reads the servers' flags from environment variables, which ConfigMaps and Secrets can set in Pods.
 package setting
 
 import (
@@ -16,12 +15,12 @@ func Variable(flagName string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
 }
 
-// Help is the paragraph of a usage text that says so.
+// Help is the paragraph of a usage text about these variables.
 const Help = `Each flag can be given as an environment variable instead: ` + prefix + ` and its name in capitals, with _ for -, such as
 ` + prefix + `KUBECONFIG for --kubeconfig. The command line wins; an empty variable counts for nothing.
 `
 
-// Fill sets each flag of a parsed set that is not on the command line from its variable.
+// Fill sets each flag of a parsed set that is not on the command line from its variable, unless that is empty.
 func Fill(set *flag.FlagSet, env func(string) string) error {
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })

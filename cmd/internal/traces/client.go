@@ -25,12 +25,12 @@ const (
 	tracesPath = "/v1/traces"
 	// patience bounds one batch, retries included, unless OTEL_EXPORTER_OTLP_TIMEOUT is set.
 	patience = 10 * time.Second
-	// firstPause is before the second try; each pause is twice as long as the one before.
+	// firstPause is the pause before the first retry. It doubles with each retry.
 	firstPause = 500 * time.Millisecond
 )
 
-// client sends spans by OTLP over HTTP. OpenTelemetry's own client would link gRPC, and with it a library whose
-// reflection keeps the linker from leaving out what nobody calls: the operator would be more than twice as large.
+// client sends spans by OTLP over HTTP. OpenTelemetry's own client would link gRPC, and with it a library whose use of
+// reflection disables the linker's dead code elimination: the operator would be more than twice as large.
 type client struct {
 	endpoint string
 	headers  http.Header
@@ -39,7 +39,8 @@ type client struct {
 	http     *http.Client
 }
 
-// newClient reads the variables that OpenTelemetry defines for exporters, those for traces before those for everything.
+// newClient returns a client with the settings in OpenTelemetry's environment variables for exporters. Those for traces
+// take precedence over the general ones.
 func newClient(env func(string) string) (*client, error) {
 	of := func(name string) string {
 		if value := env("OTEL_EXPORTER_OTLP_TRACES_" + name); value != "" {
@@ -86,7 +87,7 @@ func headers(list string) (http.Header, error) {
 	return all, nil
 }
 
-// transport trusts the roots in a file, if one is given, in place of the usual ones.
+// transport returns an HTTP client that trusts the roots in a file, or without a file the system's.
 func transport(certificates string) (*http.Client, error) {
 	if certificates == "" {
 		return &http.Client{}, nil
@@ -113,7 +114,7 @@ func (c *client) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. TracesData is, byte for byte, the request that a collector takes.
+// UploadTraces implements otlptrace.Client. TracesData has the same encoding as a collector's request.
 func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
@@ -145,7 +146,7 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	}
 }
 
-// Statuses after which OTLP allows a retry.
+// busy are the statuses after which OTLP allows a retry.
 var busy = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
 func (c *client) send(ctx context.Context, body []byte) (again bool, err error) {
@@ -163,7 +164,7 @@ func (c *client) send(ctx context.Context, body []byte) (again bool, err error) 
 		return false, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be reused
 	if resp.StatusCode/100 == 2 {
 		return false, nil
 	}

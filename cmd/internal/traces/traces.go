@@ -1,4 +1,5 @@
-// Package traces sends the spans of package tracing to a collector, as the variables of OpenTelemetry say.
+// Package traces sends the spans of package tracing to a collector, configured by OpenTelemetry's environment
+// variables.
 package traces
 
 import (
@@ -18,16 +19,15 @@ import (
 	"github.com/portico-platform/portico/api/version"
 )
 
-// Help is the paragraph of a usage text that says how traces are switched on.
+// Help is the paragraph of a usage text about how to enable traces.
 const Help = `Traces are off unless OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector of OpenTelemetry, such as
 http://collector:4318; they go there by OTLP over HTTP. OTEL_TRACES_SAMPLER, OTEL_RESOURCE_ATTRIBUTES and the like are as OpenTelemetry has them.
 `
 
-// drain is how long the last spans may take to be sent.
+// drain bounds sending the last spans.
 const drain = 5 * time.Second
 
-// Start switches tracing on if the environment says so. The returned function sends the remaining spans, and switches
-// it off.
+// Start enables tracing if the environment names a collector. stop sends the remaining spans and disables it.
 func Start(ctx context.Context, service string, env func(string) string, log *slog.Logger) (stop func(), err error) {
 	if !wanted(env) {
 		return func() {}, nil
@@ -47,7 +47,7 @@ func Start(ctx context.Context, service string, env func(string) string, log *sl
 	}
 	about, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", service), attribute.String("service.version", version.Get().Version),
-	), resource.WithTelemetrySDK(), resource.WithFromEnv()) // the environment wins
+	), resource.WithTelemetrySDK(), resource.WithFromEnv()) // the environment takes precedence
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, fmt.Errorf("name the service in traces, as OTEL_RESOURCE_ATTRIBUTES asks: %w", err)
 	}

@@ -59,7 +59,7 @@ func TestACollectorThatIsAwayIsLogged(t *testing.T) {
 	}
 }
 
-// A request with a trace of its own, of which a write to Kubernetes is a part, over real HTTP on all three ways.
+// TestRequestsAreTracedToKubernetes: a request and its write to Kubernetes are in one trace, over real HTTP.
 func TestRequestsAreTracedToKubernetes(t *testing.T) {
 	to := collector.New(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL)

@@ -1,4 +1,4 @@
-// Package prompt reads what somebody types at a terminal.
+// Package prompt reads lines from a terminal.
 package prompt
 
 import (
@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// Lines reads line by line. It is for one caller at a time.
+// Lines reads line by line. It is not safe for concurrent use.
 type Lines struct{ in *bufio.Reader }
 
-// NewLines returns the lines of an input.
+// NewLines returns a reader of in's lines.
 func NewLines(in io.Reader) *Lines { return &Lines{bufio.NewReader(in)} }
 
-// Read returns the next line, without white space around it. It returns at once when ctx ends, with its error; the line
-// that is typed then is lost, for reading cannot be interrupted. An input that ends with an empty line returns io.EOF.
+// Read returns the next line without surrounding white space. When ctx ends, it returns the error of ctx at once; the
+// next typed line is then lost, because reading cannot be interrupted. At the end of the input, it returns io.EOF if
+// the last line is empty.
 func (l *Lines) Read(ctx context.Context) (string, error) {
 	type answer struct {
 		text string

@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadEndsWithItsContext(t *testing.T) {
-	in, out := io.Pipe() // nobody types anything
+	in, out := io.Pipe() // nothing is typed
 	defer func() { _ = out.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

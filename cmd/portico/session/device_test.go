@@ -16,14 +16,14 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// deviceProvider is an identity provider in memory with the device flow, which tells a story: each poll is answered
-// with the next of its words, an OAuth error or "token".
+// deviceProvider is an in-memory identity provider with the device flow. story has the responses to the polls, one
+// after the other: an OAuth error or "token"; the last one repeats.
 type deviceProvider struct {
 	t     *testing.T
 	keys  http.Handler
 	token string
 	story []string
-	lasts int // seconds for which the code is good
+	lasts int // validity of the code in seconds
 	polls []time.Duration
 	began time.Time
 }
@@ -82,7 +82,7 @@ func TestTheDeviceFlow(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		story []string
-		want  string // in the error, "" if somebody is logged in
+		want  string // in the error, "" if the login succeeds
 		polls string
 	}{
 		{"confirmed at once", []string{"token"}, "", "[5s]"},
@@ -106,7 +106,7 @@ func TestTheDeviceFlow(t *testing.T) {
 					Settings: session.Settings{Issuer: issuer, ClientID: "cli", Scopes: []string{"openid"}, Audiences: []string{"api"}},
 				}
 				_, err := l.Run(t.Context())
-				time.Sleep(time.Minute) // until the timers of answers have run out that the library leaves open
+				time.Sleep(time.Minute) // until the timers that the library does not stop have fired
 				if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}

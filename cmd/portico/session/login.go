@@ -17,17 +17,17 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Login signs somebody in and keeps the session for server.
+// Login signs a user in and stores the session of a server.
 type Login struct {
 	Server   string
 	Settings Settings
 	Store    Store
-	Say      io.Writer              // what the person has to do
-	Via      http.RoundTripper      // to the identity provider; nil is the default one
-	Open     func(url string) error // shows a page in a browser; nil: there is none, and the device flow is used
+	Say      io.Writer              // instructions for the user
+	Via      http.RoundTripper      // to the identity provider; nil: the default one
+	Open     func(url string) error // opens a page in a browser; nil: none, use the device flow
 }
 
-// Run returns once the person has signed in, or ctx ends.
+// Run returns when the user has signed in, or ctx ends.
 func (l Login) Run(ctx context.Context) (*Session, error) {
 	p, err := discover(ctx, l.Settings, l.Via)
 	if err != nil {
@@ -48,7 +48,7 @@ func (l Login) Run(ctx context.Context) (*Session, error) {
 	})
 }
 
-// device logs in by the device flow (RFC 8628): the person confirms a code in a browser anywhere.
+// device logs in by the device flow (RFC 8628): the user confirms a code in any browser.
 func (l Login) device(ctx context.Context, p *provider) (*Session, error) {
 	if p.oauth.Endpoint.DeviceAuthURL == "" {
 		return nil, fmt.Errorf("the identity provider %s has no device flow: log in where there is a browser", p.settings.Issuer)
@@ -78,7 +78,7 @@ func deviceError(ctx context.Context, err error) error {
 	return fmt.Errorf("waiting for the login: %w", plain(err))
 }
 
-// browser logs in by the authorization code flow with PKCE: the answer comes to a port of this machine.
+// browser logs in by the authorization code flow with PKCE; the browser is redirected to a local port.
 func (l Login) browser(ctx context.Context, p *provider) (*Session, error) {
 	listener, err := listen(ctx)
 	if err != nil {
@@ -111,8 +111,8 @@ func (l Login) browser(ctx context.Context, p *provider) (*Session, error) {
 	}
 }
 
-// ports are tried in this order: RFC 8252 wants providers to take any (0), and some take only those that are
-// registered.
+// ports are the local ports, in the order in which they are tried: RFC 8252 requires providers to allow any port (0),
+// but some allow registered ones only.
 var ports = []string{"8000", "18000", "0"}
 
 func listen(ctx context.Context) (net.Listener, error) {
@@ -128,7 +128,7 @@ func listen(ctx context.Context) (net.Listener, error) {
 	return nil, fmt.Errorf("waiting for the browser: %w", errors.Join(errs...))
 }
 
-// callback takes one answer of the identity provider from the browser.
+// callback receives the identity provider's response from the browser, once.
 type callback struct {
 	state string
 	got   chan answer
@@ -139,7 +139,7 @@ type answer struct {
 	err  error
 }
 
-// ServeHTTP takes only what carries the state: other pages of the browser know the port, and not that.
+// ServeHTTP accepts only requests with the state, because other pages in the browser can know the port.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
@@ -158,6 +158,6 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, words) // the browser has gone
 	select {
 	case c.got <- a:
-	default: // it has been answered already
+	default: // a response was received before
 	}
 }

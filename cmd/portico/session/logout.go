@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Logout forgets the session at a server, and makes the provider forget it if it can. It reports whether there was one.
-// via is as for Login.
+// Logout deletes the stored session of a server, and revokes it at the provider if possible. It reports whether there
+// was a session. via is as for Login.
 func Logout(ctx context.Context, store Store, server string, via http.RoundTripper) (was bool, err error) {
 	var s *Session
 	err = store.Change(ctx, func(all *Sessions) error {
@@ -26,8 +26,8 @@ func Logout(ctx context.Context, store Store, server string, via http.RoundTripp
 	return true, nil
 }
 
-// revoke revokes the refresh token (RFC 7009). Failures are ignored: the token expires by itself, and nobody here has
-// it any more.
+// revoke revokes the refresh token (RFC 7009). It ignores errors: the token expires by itself, and the local copy is
+// deleted.
 func (s *Session) revoke(ctx context.Context, via http.RoundTripper) {
 	p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID}, via)
 	if err != nil || s.RefreshToken == "" {
@@ -46,6 +46,6 @@ func (s *Session) revoke(ctx context.Context, via http.RoundTripper) {
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if resp, err := p.http.Do(req); err == nil {
-		_ = resp.Body.Close() // only that it was asked
+		_ = resp.Body.Close() // the response does not matter
 	}
 }

@@ -20,7 +20,7 @@ import (
 // timeout bounds one request to the identity provider.
 const timeout = 30 * time.Second
 
-// Settings are how a portal has people sign in.
+// Settings are a portal's settings for signing in.
 type Settings struct {
 	Issuer, ClientID  string
 	Scopes, Audiences []string
@@ -34,7 +34,7 @@ type provider struct {
 	oauth    oauth2.Config
 }
 
-// discover asks the issuer where it does what; via carries requests to it, nil is the default transport.
+// discover requests the issuer's metadata. via is the transport for requests to it; nil is the default one.
 func discover(ctx context.Context, s Settings, via http.RoundTripper) (*provider, error) {
 	u, err := url.Parse(s.Issuer)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname()))) {
@@ -45,7 +45,7 @@ func discover(ctx context.Context, s Settings, via http.RoundTripper) (*provider
 		return nil, fmt.Errorf("asking the identity provider %s for its settings: %w", s.Issuer, plain(err))
 	}
 	p.oauth = oauth2.Config{ClientID: s.ClientID, Endpoint: p.oidc.Endpoint(), Scopes: s.Scopes}
-	p.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client has no secret to put elsewhere
+	p.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client has no secret for the header
 	return p, nil
 }
 
@@ -56,7 +56,7 @@ func loopback(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// session makes a session of a token answer after verifying its ID token. The ID token must repeat nonce unless that is
+// session returns the session of a token response after verifying its ID token, which must contain nonce unless that is
 // "".
 func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce string) (*Session, error) {
 	raw, ok := token.Extra("id_token").(string)
@@ -81,8 +81,7 @@ func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce strin
 	}, nil
 }
 
-// plain returns an error of the identity provider in its own words, without the rest of the answer, which may hold
-// tokens.
+// plain returns the identity provider's error message without the rest of the response, which can contain tokens.
 func plain(err error) error {
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		switch {
@@ -94,12 +93,12 @@ func plain(err error) error {
 		return fmt.Errorf("it answers %s", e.Response.Status)
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err // without the URL, which may hold a code
+		return e.Err // without the URL, which can contain a code
 	}
 	return err
 }
 
-// wasRefused reports whether the provider said no, rather than nothing.
+// wasRefused reports whether the provider refused the request: it responded 4xx other than 429.
 func wasRefused(err error) bool {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && e.Response.StatusCode >= 400 && e.Response.StatusCode < 500 && e.Response.StatusCode != http.StatusTooManyRequests

@@ -30,7 +30,7 @@ func settings(p *oidctest.Provider) session.Settings {
 	return session.Settings{Issuer: p.URL, ClientID: "cli", Scopes: []string{"openid"}, Audiences: []string{"api"}}
 }
 
-// comesBack returns a browser in which somebody signs in with the claims; change may spoil the answer.
+// comesBack returns a browser in which a user signs in with the claims. change can corrupt the response.
 func comesBack(t *testing.T, p *oidctest.Provider, claims oidctest.Claims, change func(url.Values)) func(string) error {
 	t.Helper()
 	return func(page string) error {
@@ -135,7 +135,7 @@ func TestOtherPagesCannotAnswerALogin(t *testing.T) {
 
 func TestALoginFindsAPortThatIsFree(t *testing.T) {
 	for _, port := range []string{"8000", "18000"} {
-		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil { // else somebody else has it, which is as good
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil { // else it is in use, which is as good
 			defer func() { _ = l.Close() }()
 		}
 	}
@@ -200,7 +200,7 @@ func TestATokenThatEndsIsRenewedOnceForAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup
-	for range 5 { // as many portico at the same time
+	for range 5 { // concurrent processes
 		group.Go(func() {
 			got, err := (&session.Tokens{Server: server, Store: store, Clock: clock.RealClock{}}).Token(t.Context())
 			if err != nil || got == before.Servers[server].IDToken {
@@ -221,7 +221,7 @@ func TestATokenThatEndsIsRenewedOnceForAll(t *testing.T) {
 func TestASessionThatHasEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
-		login  bool // only that helps
+		login  bool // a new login is needed
 	}{"refused by the provider": {400, true}, "a provider in trouble": {503, false}} {
 		t.Run(name, func(t *testing.T) {
 			p := oidctest.New(t)
@@ -265,7 +265,7 @@ func TestAFileThatCannotBeReadIsNotRepeated(t *testing.T) {
 
 func TestAFileThatOthersCanOpenIsRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // has no such modes
+		return // it has no such modes
 	}
 	store := session.Store{Dir: t.TempDir()}
 	path := filepath.Join(store.Dir, "sessions.json")

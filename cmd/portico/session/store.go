@@ -1,4 +1,4 @@
-// Package session keeps who is signed in at which portal, signs people in, and gives their tokens to requests.
+// Package session stores the logins at portals, signs users in, and provides their tokens for requests.
 package session
 
 import (
@@ -21,7 +21,7 @@ const lockAgain = 50 * time.Millisecond
 // Store is a folder with one file of sessions, readable by its owner only.
 type Store struct{ Dir string }
 
-// Sessions are what the file holds.
+// Sessions are the content of the file.
 type Sessions struct {
 	Current string              `json:"current,omitempty"` // server of the last login
 	Servers map[string]*Session `json:"servers,omitempty"` // by address
@@ -74,7 +74,7 @@ func (s Store) private() error {
 	return nil
 }
 
-// Change reads, changes and writes the file while no other portico does.
+// Change reads, changes and writes the file under a lock that excludes other portico processes.
 func (s Store) Change(ctx context.Context, change func(*Sessions) error) (err error) {
 	if s.Dir == "" {
 		return errors.New("there is no folder to keep logins in: set HOME or PORTICO_CONFIG_DIR, or use PORTICO_TOKEN")
@@ -100,7 +100,7 @@ func (s Store) Change(ctx context.Context, change func(*Sessions) error) (err er
 	return s.write(all)
 }
 
-// write replaces the file as a whole, so that nobody reads half of it.
+// write replaces the file atomically, so that nobody reads a part of it.
 func (s Store) write(all Sessions) error {
 	b, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

@@ -32,18 +32,18 @@ func (e *NoLoginError) Error() string {
 	return e.Why + ": run " + login + ", or set PORTICO_TOKEN"
 }
 
-// Tokens gives the token of the session at a server, a new one when it is about to end.
+// Tokens returns the token of the session at a server, and renews it before it expires.
 type Tokens struct {
 	Server string
 	Store  Store
 	Clock  clock.PassiveClock
-	Via    http.RoundTripper // to the identity provider; nil is the default one
+	Via    http.RoundTripper // to the identity provider; nil: the default one
 
 	mu   sync.Mutex
 	last *Session
 }
 
-// Token returns a token that is valid for some time. A *NoLoginError says that only a login helps.
+// Token returns a token that is valid for at least early. A *NoLoginError means that the user must log in again.
 func (t *Tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,8 +68,8 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 
 func (t *Tokens) fresh(s *Session) bool { return t.Clock.Now().Add(early).Before(s.Expiry) }
 
-// renew renews the token. It holds the lock: a refresh token may be valid only once, and another portico may have used
-// it meanwhile.
+// renew renews the token under the lock of the store: a refresh token may be valid only once, and another portico
+// process may have used it meanwhile.
 func (t *Tokens) renew(ctx context.Context) error {
 	ended := &NoLoginError{Server: t.Server, Why: "your login at " + t.Server + " has ended"}
 	return t.Store.Change(ctx, func(all *Sessions) error {
@@ -98,7 +98,7 @@ func (t *Tokens) renew(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(ended, err)
 		}
-		if fresh.RefreshToken == "" { // it stays
+		if fresh.RefreshToken == "" { // the old one stays valid
 			fresh.RefreshToken = s.RefreshToken
 		}
 		all.Servers[t.Server], t.last = fresh, fresh

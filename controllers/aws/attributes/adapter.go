@@ -1,4 +1,4 @@
-// Package attributes adapts services whose resources are a name, attributes as text, and tags.
+// Package attributes adapts services whose resources consist of a name, text attributes and tags.
 package attributes
 
 import (
@@ -12,14 +12,15 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// State is what AWS has of one resource.
+// State is the observed state of one resource in AWS.
 type State struct {
-	ID         string // by which calls go: a queue's URL, a topic's ARN
+	ID         string // for calls: a queue's URL, a topic's ARN
 	Tags       map[string]string
-	Attributes map[string]string // nil: not read, because nothing of them is declared or managed
+	Attributes map[string]string // nil: not read, because none is declared or managed
 }
 
-// Service makes a service's calls, and returns its errors as they are. None of them may take absence for success.
+// Service makes a service's calls, and returns its errors unchanged. No call may succeed for a resource that does not
+// exist.
 type Service interface {
 	ListTags(ctx context.Context, id string) (map[string]string, error)
 	Tag(ctx context.Context, id string, tags map[string]string) error
@@ -27,33 +28,33 @@ type Service interface {
 	Delete(ctx context.Context, id string) error
 }
 
-// Adapter implements all of external.Adapter but Reserve and Report for one kind; made for one pass.
+// Adapter implements external.Adapter except Reserve and Report, for one kind and one pass.
 type Adapter[T external.Object] struct {
 	Session *cloud.Session
 	Service Service
 	// TagCall and UntagCall are the names of the calls.
 	TagCall, UntagCall string
-	// TagCommand returns the command line that makes TagCall.
+	// TagCommand returns the command line that does the same as TagCall.
 	TagCommand func(session *cloud.Session, id string, tags map[string]string) string
 	// All lists the attributes of obj's resource.
 	All func(obj T) []Attribute[T]
-	// Find returns the ID of obj's resource, and "" if it is known not to be there.
+	// Find returns the ID of obj's resource, and "" if it is known not to exist.
 	Find func(ctx context.Context, obj T) (id string, err error)
 	// Read reads the attributes.
 	Read func(ctx context.Context, obj T, id string) (map[string]string, error)
-	// Create plans the call that makes the resource with these attributes and tags; what it changes is added to the
-	// action.
+	// Create plans the call that creates the resource with these attributes and tags; the adapter adds the changes to
+	// the action.
 	Create func(obj T, attributes, tags map[string]string) external.Action
-	// Set plans the calls that make these changes; at least one.
+	// Set plans the calls that make these changes; there is at least one.
 	Set func(obj T, seen *State, changes []external.Change) []external.Action
-	// Rest is what is waited for beside the work on the resource itself; Plan returns it.
+	// Rest says what is waited for in addition to the work on the resource itself; Plan returns it.
 	Rest error
 }
 
-// FIFOSuffix ends the name of every FIFO queue and topic, and counts.
+// FIFOSuffix ends the name of every FIFO queue and topic, and counts towards its length.
 const FIFOSuffix = ".fifo"
 
-// Name returns the resource's name: the one that is known, or a generated one of at most limit characters.
+// Name returns the resource's name: the known one, or a generated one of at most limit characters.
 func (a *Adapter[T]) Name(obj T, known string, limit int, fifo bool) string {
 	if known != "" {
 		return known
@@ -61,8 +62,8 @@ func (a *Adapter[T]) Name(obj T, known string, limit int, fifo bool) string {
 	return GeneratedName(a.Session, obj, limit, fifo)
 }
 
-// Observe reads the tags, which show existence and ownership in one call once the ID is known, and the attributes only
-// if any is declared or managed.
+// Observe reads the tags, which show existence and ownership in one call once the ID is known. It reads the attributes
+// only if any is declared or managed.
 func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
 	id, err := a.Find(ctx, obj)
 	if err != nil || id == "" {
@@ -85,7 +86,7 @@ func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
 	return seen, cloud.Explain(err)
 }
 
-// Owner reads ownership off the tags.
+// Owner determines ownership by the tags.
 func (a *Adapter[T]) Owner(obj T, seen *State) external.Owner {
 	return a.Session.Identity.Owner(obj, seen.Tags)
 }
@@ -106,7 +107,7 @@ func (a *Adapter[T]) Declared(obj T) []string {
 	return paths
 }
 
-// Plan compares, and adds what is waited for to its error.
+// Plan compares the spec with the observed state, and returns the actions and Rest.
 func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	if seen == nil {
 		return []external.Action{a.create(obj)}, nil
@@ -124,8 +125,8 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	return actions, a.Rest
 }
 
-// set plans what takes longer to show by itself: else each thing that shows would make another action of what does not
-// yet.
+// set plans changes with a longer settling time in calls of their own: otherwise each change that shows would start
+// another action for those that do not show yet.
 func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []external.Action {
 	byTime := map[time.Duration][]external.Change{}
 	var actions []external.Action
@@ -148,7 +149,7 @@ func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []extern
 	return actions
 }
 
-// attribute returns the attribute at the path of the spec.
+// attribute returns the attribute with this path in the spec.
 func (a *Adapter[T]) attribute(obj T, path string) Attribute[T] {
 	for _, attribute := range a.All(obj) {
 		if attribute.Path == path {
@@ -158,7 +159,7 @@ func (a *Adapter[T]) attribute(obj T, path string) Attribute[T] {
 	return Attribute[T]{}
 }
 
-// planTags comes first in a plan: ownership is marked before anything else is changed.
+// planTags plans the changes of tags. They come first: ownership is marked before anything else is changed.
 func (a *Adapter[T]) planTags(obj T, seen *State) []external.Action {
 	return a.Session.PlanTags(obj, obj.OwnTags(), seen.Tags).Actions(cloud.TagCalls{
 		SetName: a.TagCall, RemoveName: a.UntagCall,
@@ -171,7 +172,8 @@ func (a *Adapter[T]) planTags(obj T, seen *State) []external.Action {
 	})
 }
 
-// create makes the resource with its attributes and tags in one call, so that none of ours is ever without.
+// create plans the call that creates the resource with its attributes and tags, so that no resource of ours is ever
+// without tags.
 func (a *Adapter[T]) create(obj T) external.Action {
 	initial := a.Initial(obj)
 	action := a.Create(obj, maps.Clone(initial), a.Session.Tags(obj, obj.OwnTags()))
@@ -186,7 +188,7 @@ func (a *Adapter[T]) create(obj T) external.Action {
 	return action
 }
 
-// Initial returns the attributes to create the resource with: those declared.
+// Initial returns the attributes to create the resource with: the declared ones, except Later ones.
 func (a *Adapter[T]) Initial(obj T) map[string]string {
 	set := map[string]string{}
 	for _, attribute := range a.All(obj) {
@@ -197,7 +199,7 @@ func (a *Adapter[T]) Initial(obj T) map[string]string {
 	return set
 }
 
-// Delete removes the resource and whatever is in it.
+// Delete deletes the resource with its contents.
 func (a *Adapter[T]) Delete(ctx context.Context, _ T, seen *State) (bool, error) {
 	err := a.Service.Delete(ctx, seen.ID)
 	if cloud.IsNotFound(err) {
@@ -211,7 +213,7 @@ func (a *Adapter[T]) Disown(ctx context.Context, _ T, seen *State) error {
 	return cloud.Explain(a.Service.Untag(ctx, seen.ID, cloud.OwnershipTagKeys(seen.Tags)))
 }
 
-// InUse reports whether any attribute is declared, or managed until now: of those that come later, or of the others.
+// InUse reports whether any attribute is declared or still managed: of the Later ones, or of the others.
 func (a *Adapter[T]) InUse(obj T, later bool) bool {
 	return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool {
 		return attribute.Later == later && external.AnyInUse([]external.Field[T, State]{attribute.field()}, obj)
@@ -226,7 +228,7 @@ func (a *Adapter[T]) fields(obj T) []external.Field[T, State] {
 	return fields
 }
 
-// NamesOf returns the changes by the names of their attributes: what to set.
+// NamesOf returns the new values of the changes, by the names of their attributes.
 func (a *Adapter[T]) NamesOf(obj T, changes []external.Change) map[string]string {
 	set := map[string]string{}
 	for _, attribute := range a.All(obj) {

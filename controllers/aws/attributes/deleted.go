@@ -11,16 +11,16 @@ import (
 	"github.com/portico-platform/portico/controllers/deleted"
 )
 
-// Naming is how resources of a kind are named.
+// Naming describes how resources of a kind are named.
 type Naming struct {
 	// List lists the ARNs of all resources of the kind.
 	List    func(context.Context, *cloud.Session) ([]string, error)
 	Longest int
-	// Name and FIFO are the fields of a spec that choose the name, and the order of messages.
+	// Name and FIFO are the names of the spec's fields for the name, and for the order of messages.
 	Name, FIFO string
 }
 
-// Deleted returns how resources of the kind are found that were kept. The tagging API calls them resourceType.
+// Deleted returns how to find kept resources of the kind. resourceType is their type in the tagging API.
 func Deleted(resourceType string, n Naming) deleted.Kind {
 	return deleted.Kind{Types: []string{resourceType}, Describe: n.describe}
 }
@@ -45,13 +45,13 @@ func (n Naming) describe(ctx context.Context, s *cloud.Session, found []deleted.
 	return all, nil
 }
 
-// The limits of SQS and SNS for names, in characters.
+// Maximum lengths of names in SQS and SNS, in characters.
 const (
 	LongestQueueName = 80
 	LongestTopicName = 256
 )
 
-// GeneratedName returns the name that Portico picks for an object's resource, of at most limit characters.
+// GeneratedName returns the name that Portico generates for an object's resource, of at most limit characters.
 func GeneratedName(s *cloud.Session, obj metav1.Object, limit int, fifo bool) string {
 	if fifo {
 		return s.Identity.GeneratedName(obj, limit-len(FIFOSuffix)) + FIFOSuffix

@@ -9,7 +9,7 @@ import (
 
 type opt = func(*ec2.Options)
 
-// api is all that Portico asks of EC2; docs/iam/ec2instance.json lists the same.
+// api lists the calls that Portico makes to EC2; docs/iam/ec2instance.json lists the same ones.
 type api interface {
 	instanceAPI
 	attributeAPI
@@ -66,7 +66,7 @@ type sourceAPI interface {
 	DescribeSnapshots(context.Context, *ec2.DescribeSnapshotsInput, ...opt) (*ec2.DescribeSnapshotsOutput, error)
 }
 
-// parameters is all that Portico asks of SSM: the parameters that name images.
+// parameters lists the calls that Portico makes to SSM, for parameters that name images.
 type parameters interface {
 	GetParameter(context.Context, *ssm.GetParameterInput, ...func(*ssm.Options)) (*ssm.GetParameterOutput, error)
 }

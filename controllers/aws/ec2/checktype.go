@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// checkType refuses, before the instance is stopped, a change that would have no effect, or after which the instance
-// could not be started again.
+// checkType refuses, before the instance is stopped, a change that would have no effect or would prevent the instance
+// from starting again.
 func (i *instance) checkType(ctx context.Context, seen *instanceState, changes []external.Change) error {
 	want, optimized := string(seen.vm.InstanceType), ""
 	for _, c := range changes {
@@ -40,7 +40,7 @@ func (i *instance) checkType(ctx context.Context, seen *instanceState, changes [
 	return i.checkOffered(ctx, seen, want)
 }
 
-// checkCompatible compares a type with the image, and with what is asked of its bandwidth.
+// checkCompatible compares a type with the image, and with the requested ebsOptimized.
 func checkCompatible(t *ec2types.InstanceTypeInfo, seen *instanceState, want, optimized string) error {
 	if p := t.ProcessorInfo; p != nil && !supportsArchitecture(p.SupportedArchitectures, seen.vm.Architecture) {
 		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "the instance's image is for %s, and instanceType %s has %s; nothing was stopped. Choose another instanceType", seen.vm.Architecture, want, joinArchitectures(p.SupportedArchitectures))
@@ -54,7 +54,7 @@ func checkCompatible(t *ec2types.InstanceTypeInfo, seen *instanceState, want, op
 	return checkEBSOptimized(t, want, optimized)
 }
 
-// checkEBSOptimized compares a type with what is asked of the bandwidth to its volumes.
+// checkEBSOptimized compares a type with the requested ebsOptimized.
 func checkEBSOptimized(t *ec2types.InstanceTypeInfo, want, optimized string) error {
 	if t.EbsInfo == nil || optimized == "" {
 		return nil
@@ -68,7 +68,7 @@ func checkEBSOptimized(t *ec2types.InstanceTypeInfo, want, optimized string) err
 	return nil
 }
 
-// checkOffered refuses a type that is not to be had where the instance is.
+// checkOffered refuses a type that EC2 does not offer in the instance's availability zone.
 func (i *instance) checkOffered(ctx context.Context, seen *instanceState, want string) error {
 	zone := ""
 	if seen.vm.Placement != nil {

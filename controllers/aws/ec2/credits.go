@@ -18,7 +18,8 @@ import (
 // standard is the credit option that costs nothing beyond the price of the machine.
 const standard = "standard"
 
-// credits costs a read of its own. AWS launches all but T2 as unlimited, which bills without a word.
+// credits are read with a call of their own. AWS launches burstable types except T2 as unlimited, which costs extra
+// without notice.
 var credits = call{
 	fields: []field{{
 		Path: "creditSpecification", Default: standard,
@@ -46,7 +47,7 @@ var credits = call{
 
 var burstableType = regexp.MustCompile(`^t[2-9][a-z]*\.`)
 
-// isBurstable reports whether a type has CPU credits; of any other EC2 refuses to speak of them.
+// isBurstable reports whether a type has CPU credits; for other types EC2 refuses calls about them.
 func isBurstable(instanceType string) bool { return burstableType.MatchString(instanceType) }
 
 // launchCredits returns the credit option of a launch: standard unless the owner says otherwise.

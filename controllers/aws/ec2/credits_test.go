@@ -18,7 +18,7 @@ func typed(name string) func(*v1alpha1.EC2InstanceSpec) {
 	return func(s *v1alpha1.EC2InstanceSpec) { s.InstanceType = name }
 }
 
-// Nobody pays for CPU beyond what a burstable type earns without asking for it.
+// CPU time beyond what a burstable type earns is billed only if the owner asks for it.
 func TestALaunchIsStandardUnlessTheOwnerPays(t *testing.T) {
 	for _, row := range []struct{ instanceType, declared, want string }{
 		{"t3.micro", "", "standard"},
@@ -60,7 +60,7 @@ func TestCreditsAreComparedOnlyIfDeclared(t *testing.T) {
 	}
 }
 
-// EC2 refuses to speak of the credits of other types: a machine that waits for its new type is not asked.
+// EC2 refuses calls about the credits of other types, so none is made for a machine that waits for its new type.
 func TestCreditsOfOtherTypesAreNotRead(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, typed("m5.large"))
@@ -82,7 +82,7 @@ func TestCreditsThatAreNotChangedAreTold(t *testing.T) {
 	wantPause(t, actions[0].Do(t.Context()), "InvalidSpec", "InstanceCreditSpecification.NotSupported")
 }
 
-// What outlives the machine costs money: the status names it.
+// Volumes that outlive the machine cost money, so the status names them.
 func TestTheStatusNamesVolumesThatStay(t *testing.T) {
 	f := &fakeEC2{}
 	_, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) {

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so.
-// That EC2 accepts the call confirms nothing: only the state terminated does.
+// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so. A
+// successful call confirms nothing: only the state terminated does.
 func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (confirmed bool, err error) {
 	return false, i.remove(ctx, obj, seen)
 }
@@ -23,7 +23,7 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 func (i *instance) Deleting(seen *instanceState) bool { return seen.ended() }
 
 func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
-	obj.Status.ARN, obj.Status.InstanceID = arn(i.session, seen.id()), seen.id() // by which its end is seen
+	obj.Status.ARN, obj.Status.InstanceID = arn(i.session, seen.id()), seen.id() // to observe its end
 	if seen.ended() {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	return explain(err)
 }
 
-// keepVolumes makes the volumes outlive the instance if the spec does not delete them with it, whatever AWS has.
+// keepVolumes makes the volumes that the spec keeps outlive the instance, whatever AWS has set.
 func (i *instance) keepVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	for _, m := range obj.Spec.BlockDeviceMappings {
 		if m.DeleteOnTermination == nil || *m.DeleteOnTermination {
@@ -77,7 +77,7 @@ func (i *instance) Stop(ctx context.Context, _ *v1alpha1.EC2Instance, seen *inst
 	case ec2types.InstanceStateNameRunning:
 		return false, i.stopInstance(ctx, seen)
 	default:
-		return false, nil // on its way to a state in which it can be told
+		return false, nil // it is starting or stopping: wait
 	}
 }
 
@@ -93,7 +93,8 @@ func (i *instance) stopInstance(ctx context.Context, seen *instanceState) error 
 }
 
 // Disown removes our tags from the instance, and then from those of its volumes that carry them. All others stay: a tag
-// goes only if it has our value. The volumes are read first: once the instance is disowned, nobody asks again.
+// is removed only if it has our value. The volumes are read first: once the instance is disowned, there is no other
+// pass.
 func (i *instance) Disown(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	volumes, err := i.svc.readVolumes(ctx, []string{seen.id()})
 	if err != nil {

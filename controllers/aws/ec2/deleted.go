@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/deleted"
 )
 
-// Deleted is how machines are found that were kept, or stopped instead of being terminated.
+// Deleted finds machines that were kept, or stopped instead of being terminated.
 var Deleted = deleted.Kind{Types: []string{"ec2:instance"}, Describe: describeDeleted}
 
 func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Found) (all []operatorapi.Deleted, err error) {

@@ -10,10 +10,10 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// operationNotPermitted is EC2's word for protection against termination, and against being stopped.
+// operationNotPermitted is EC2's error code for protection against termination, and against being stopped.
 const operationNotPermitted = "OperationNotPermitted"
 
-// explain adds to the project's table what only EC2 says.
+// explain explains errors that only EC2 has, and all others as cloud.Explain does.
 func explain(err error) error {
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") || cloud.HasCode(err, "InsufficientHostCapacity") {
 		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again by itself, at least every 5 minutes")
@@ -24,7 +24,7 @@ func explain(err error) error {
 	return cloud.Explain(err)
 }
 
-// another says how to come by another choice: by an edit, until an instance was launched once; then by a new object.
+// another says how to make another choice: with an edit until an instance has been launched, then with a new object.
 func another(obj *v1alpha1.EC2Instance) string {
 	if obj.Status.ARN == "" && obj.Status.InstanceID == "" {
 		return "choose another "
@@ -32,7 +32,7 @@ func another(obj *v1alpha1.EC2Instance) string {
 	return "delete this object and request a new one with another "
 }
 
-// explainLaunch says what of the spec a launch failed for.
+// explainLaunch says which part of the spec made a launch fail.
 func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
 	s, or := &obj.Spec, another(obj)
 	renew := "; nothing was launched. " + strings.ToUpper(or[:1]) + or[1:]
@@ -66,8 +66,8 @@ func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
 	return explain(err)
 }
 
-// isProfile reports whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by
-// a code.
+// isProfile reports whether AWS does not find the instance profile. EC2 names the invalid parameter, IAM returns a
+// code.
 func isProfile(err error) bool {
 	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
 }
@@ -79,7 +79,7 @@ func imageOf(s *v1alpha1.EC2InstanceSpec) string {
 	return "as the parameter " + s.ImageSSMParameter + " names it"
 }
 
-// withoutUserData keeps user data, which may come from a Secret, out of a text.
+// withoutUserData hides an error that quotes user data, which may come from a Secret.
 func withoutUserData(err error, encoded string) error {
 	if err == nil || encoded == "" || !strings.Contains(err.Error(), encoded) {
 		return err

@@ -39,7 +39,7 @@ func (f *fakeEC2) DescribeInstanceCreditSpecifications(_ context.Context, in *ec
 	}}, nil
 }
 
-// ModifyInstanceCreditSpecification answers 200 even if it changes nothing.
+// ModifyInstanceCreditSpecification returns 200 even if it changes nothing.
 func (f *fakeEC2) ModifyInstanceCreditSpecification(_ context.Context, in *ec2.ModifyInstanceCreditSpecificationInput, _ ...opt) (*ec2.ModifyInstanceCreditSpecificationOutput, error) {
 	out := &ec2.ModifyInstanceCreditSpecificationOutput{}
 	return out, f.write("ModifyInstanceCreditSpecification", func() error {

@@ -10,7 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// DescribeImages: what the fake knows nothing of is a public image of another account.
+// DescribeImages returns images that the fake does not know as public images of another account.
 func (f *fakeEC2) DescribeImages(_ context.Context, in *ec2.DescribeImagesInput, _ ...opt) (*ec2.DescribeImagesOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -65,7 +65,7 @@ func (f *fakeEC2) GetParameter(_ context.Context, in *ssm.GetParameterInput, _ .
 	return &ssm.GetParameterOutput{Parameter: &ssmtypes.Parameter{Value: &value}}, nil
 }
 
-// shows tells whether an instance of the token is there and not terminated.
+// shows reports whether an instance with the token exists and is not terminated.
 func (f *fakeEC2) shows(token string) bool {
 	return slices.ContainsFunc(f.machines, func(m *machine) bool {
 		return m.token == token && m.vm.State.Name != ec2types.InstanceStateNameTerminated

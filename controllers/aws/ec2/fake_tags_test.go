@@ -33,7 +33,8 @@ func (f *fakeEC2) CreateTags(_ context.Context, in *ec2.CreateTagsInput, _ ...op
 	})
 }
 
-// DeleteTags: a tag with a value goes only if it has that value. One resource that is not there fails all.
+// DeleteTags removes a tag with a value only if it has that value. One resource that does not exist makes the call
+// fail.
 func (f *fakeEC2) DeleteTags(_ context.Context, in *ec2.DeleteTagsInput, _ ...opt) (*ec2.DeleteTagsOutput, error) {
 	return nil, f.write("DeleteTags", func() error {
 		if err := f.refused("DeleteTags", in.Resources); err != nil {
@@ -72,7 +73,7 @@ func (f *fakeEC2) volumeTags(device string) map[string]string {
 	return tagMap(f.last().volumes[device].Tags)
 }
 
-// offer has somebody offer the youngest machine, and these of its volumes, to the object.
+// offer tags the youngest machine, and its volumes at these devices, as offered to the object.
 func (f *fakeEC2) offer(devices ...string) {
 	f.last().tags = map[string]string{"portico.dev/adopt": "payments/worker", "made-by": "hand"}
 	for device, v := range f.last().volumes {

@@ -32,9 +32,9 @@ type machine struct {
 	profile   string // the association's ID
 }
 
-// fakeEC2 behaves as EC2 does: a token launches one instance, and none when that is over; a type changes only while the
-// machine is stopped; a volume only grows, one change at a time; a protected instance is not terminated; a terminated
-// one shows for a while. Unless it is slow, changes are over at once.
+// fakeEC2 behaves as EC2 does: a token launches one instance, and none once that is terminated; a type changes only
+// while the machine is stopped; a volume only grows, one change at a time; a protected instance is not terminated; a
+// terminated one shows for a while. Unless it is slow, changes complete at once.
 type fakeEC2 struct {
 	mu       sync.Mutex
 	machines []*machine
@@ -49,15 +49,15 @@ type fakeEC2 struct {
 
 	profileMade time.Time // when IAM made the instance profile worker; zero: never
 
-	hidden bool // machines are left out of what answers to a filter
-	young  bool // EC2 denies that any machine exists, whatever it is asked
+	hidden bool // responses to a filter omit the machines
+	young  bool // EC2 reports to every call that no machine exists
 	bare   bool // machines do not show their tags
 	lacks  []ec2types.InstanceType
 	slow   bool                                                      // starting, stopping and terminating take until finish
 	endAs  string                                                    // the reason for which launches fail
 	unpaid ec2types.UnsuccessfulInstanceCreditSpecificationErrorCode // why no credit option is changed
 
-	values   int      // in all filters of the last look
+	values   int      // in all filters of the last read
 	untagged []string // resources of every DeleteTags
 
 	images     map[string]ec2types.Image
@@ -101,7 +101,7 @@ func (f *fakeEC2) machine(id *string) (*machine, error) {
 	return nil, code("InvalidInstanceID.NotFound")
 }
 
-// last returns the youngest.
+// last returns the youngest machine.
 func (f *fakeEC2) last() *machine { return f.machines[len(f.machines)-1] }
 
 func (m *machine) to(now ec2types.InstanceStateName) {
@@ -114,7 +114,7 @@ var after = map[ec2types.InstanceStateName]ec2types.InstanceStateName{
 	ec2types.InstanceStateNameShuttingDown: ec2types.InstanceStateNameTerminated,
 }
 
-// finish ends what takes time.
+// finish completes the changes that take time.
 func (f *fakeEC2) finish() {
 	for _, m := range f.machines {
 		if next, ok := after[m.vm.State.Name]; ok {
@@ -154,7 +154,7 @@ func (m *machine) passes(filters []ec2types.Filter, bare bool) bool {
 	return true
 }
 
-// shown returns a copy that later changes leave alone.
+// shown returns a copy that later changes do not affect.
 func (m *machine) shown(bare bool) ec2types.Instance {
 	vm := m.vm
 	if vm.Tags = tagList(m.tags); bare {

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// wantPause fails unless err is a WaitError of this reason whose text has these parts.
+// wantPause fails unless err is a WaitError with this reason, whose text contains these parts.
 func wantPause(t *testing.T, err error, reason string, parts ...string) {
 	t.Helper()
 	wait, ok := engine.AsWait(err)
@@ -32,7 +32,7 @@ func wantPause(t *testing.T, err error, reason string, parts ...string) {
 	}
 }
 
-// launchOne makes obj's instance, without reporting it.
+// launchOne launches obj's instance, without reporting it.
 func launchOne(t *testing.T, a *instance, obj *v1alpha1.EC2Instance) {
 	t.Helper()
 	if err := a.launch(obj).Do(t.Context()); err != nil {
@@ -83,7 +83,7 @@ func TestWhatABatchDoesNotShowIsReadAlone(t *testing.T) {
 	}
 }
 
-// EC2 takes 200 values in all filters of a call together.
+// EC2 accepts 200 values in all filters of a call together.
 func TestASearchOfManyKeepsToTheLimitOfValues(t *testing.T) {
 	f := &fakeEC2{}
 	s := adapterOf(f).svc
@@ -116,7 +116,8 @@ func TestTheEndIsSeen(t *testing.T) {
 	}
 }
 
-// The reply of the launch was lost, and with it the ID; or the acknowledged re-creation died with the old ID.
+// The response to the launch was lost, and with it the ID; or the status still has the ID from before the acknowledged
+// re-creation.
 func TestALostLaunchIsFoundByTags(t *testing.T) {
 	for name, id := range map[string]string{"no ID": "", "the ID of the one that is gone": "i-gone"} {
 		f := &fakeEC2{}
@@ -181,7 +182,7 @@ func TestAnEarlierLifeIsTakenBack(t *testing.T) {
 	}
 }
 
-// EC2 shows new tags late: the search for one that was marked a moment ago may find nothing.
+// EC2 shows new tags late: the search for an instance that was marked a moment ago may find nothing.
 func TestWhatIsTakenOverIsNotedFirst(t *testing.T) {
 	f := &fakeEC2{}
 	launchOne(t, adapterOf(f), objectOf())
@@ -189,7 +190,7 @@ func TestWhatIsTakenOverIsNotedFirst(t *testing.T) {
 	obj.UID = "new-life"
 	seen := observe(t, a, obj)
 	a.Reserve(obj, seen)
-	obj.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // as the marking leaves it
+	obj.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // as the marking left it
 	clear(f.last().tags)
 	if again := observe(t, a, obj); again == nil || again.id() != seen.id() {
 		t.Errorf("found %v once its tags do not show, want %s", again, seen.id())
@@ -199,8 +200,8 @@ func TestWhatIsTakenOverIsNotedFirst(t *testing.T) {
 	}
 }
 
-// One that was to be taken over, was never marked, and is offered to somebody else by now is let go of: there may be
-// another.
+// An instance that should have been adopted, was never marked, and is now offered to somebody else is released: there
+// may be another one.
 func TestWhatWasNeverMarkedIsForgotten(t *testing.T) {
 	f := &fakeEC2{}
 	somebody := objectOf()
@@ -216,7 +217,7 @@ func TestWhatWasNeverMarkedIsForgotten(t *testing.T) {
 	}
 }
 
-// EC2 takes minutes until changed tags show: until then they are not written again.
+// EC2 takes minutes to show changed tags: until then they are not written again.
 func TestTagsOfAMachineSettleForMinutes(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := adapterOf(f), objectOf()
@@ -292,7 +293,7 @@ func TestARoutineLookAtRestCostsNothing(t *testing.T) {
 	}
 }
 
-// EC2 ends an instance itself when it may not use the key of a volume.
+// EC2 itself ends an instance if it may not use the key of a volume.
 func TestALaunchThatEndsAtOnceIsToldAsThat(t *testing.T) {
 	const reason = "Client.InternalError: Client error on launch"
 	f := &fakeEC2{endAs: reason}

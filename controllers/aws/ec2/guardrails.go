@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// keepGuardrails holds a launch to what the spec alone does not tell: whose the image is, and the volumes that it
-// brings along. Where data must be encrypted, these are.
+// keepGuardrails checks the parts of a launch that the spec alone does not show: the image's owner, and the volumes of
+// the image. Where data must be encrypted, it encrypts these volumes.
 func (i *instance) keepGuardrails(ctx context.Context, obj object, in *ec2.RunInstancesInput) error {
 	rules := slices.DeleteFunc(i.session.Guardrails(), func(r cloud.Ruled) bool {
 		return len(r.AllowedImageOwners) == 0 && r.MaxVolumeSizeGiB == nil && !r.RequireEncryption
@@ -65,7 +65,7 @@ func isNamed(in *ec2.RunInstancesInput, m ec2types.BlockDeviceMapping) bool {
 	})
 }
 
-// owns reports whether an entry of allowedImageOwners stands for the image's owner.
+// owns reports whether an entry of allowedImageOwners matches the image's owner.
 func (i *instance) owns(owner string, image *ec2types.Image) bool {
 	switch owner {
 	case "self":

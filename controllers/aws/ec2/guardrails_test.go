@@ -17,7 +17,7 @@ func brought(owner, alias string, gib int32) ec2types.Image {
 	}
 }
 
-// What only AWS knows of a launch keeps to the guardrails of the account and of the team.
+// The guardrails of the account and of the team also apply to what only AWS knows about a launch.
 func TestALaunchKeepsGuardrails(t *testing.T) {
 	owners := func(all ...string) v1alpha1.Guardrails { return v1alpha1.Guardrails{AllowedImageOwners: all} }
 	small := v1alpha1.Guardrails{MaxVolumeSizeGiB: new(int32(20))}
@@ -58,7 +58,7 @@ func TestALaunchKeepsGuardrails(t *testing.T) {
 	}
 }
 
-// Where encryption is required, the volumes that an image brings along are encrypted too.
+// Where encryption is required, the volumes of an image are encrypted too.
 func TestTheVolumesOfAnImageAreEncrypted(t *testing.T) {
 	for _, required := range []bool{false, true} {
 		f := &fakeEC2{images: map[string]ec2types.Image{theImage: brought(account, "", 8)}}

@@ -1,4 +1,4 @@
-// Package ec2 keeps EC2 kinds.
+// Package ec2 manages the EC2 kinds.
 package ec2
 
 import (
@@ -20,7 +20,7 @@ import (
 // reference of both calls gives no time, and its guide to eventual consistency advises to retry for up to five minutes.
 const Settling = 5 * time.Minute
 
-// instance adapts EC2Instance; made for one pass.
+// instance adapts EC2Instance for one pass.
 type instance struct {
 	svc        *service
 	session    *cloud.Session
@@ -29,12 +29,12 @@ type instance struct {
 	terminated bool // see Terminated
 }
 
-// Instance adapts EC2Instance.
+// Instance returns the adapter of EC2Instance for one pass.
 func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.EC2Instance, instanceState] {
 	return &instance{svc: serviceFor(session), session: session, kube: kube, now: session.Now}
 }
 
-// Owner reads ownership off the tags.
+// Owner determines ownership by the tags.
 func (i *instance) Owner(obj *v1alpha1.EC2Instance, seen *instanceState) external.Owner {
 	return i.session.Identity.Owner(obj, seen.tags)
 }
@@ -72,7 +72,7 @@ func (i *instance) SafePaths(_ *v1alpha1.EC2Instance, seen *instanceState) []str
 	return paths
 }
 
-// ownTags returns the spec's tags with the one that makes the instance's name.
+// ownTags returns the spec's tags, with the tag Name for the instance's name.
 func ownTags(obj *v1alpha1.EC2Instance) v1alpha1.Tags {
 	own := v1alpha1.Tags{"Name": v1alpha1.TagValue(obj.Spec.InstanceName)}
 	maps.Copy(own, obj.Spec.Tags)
@@ -85,8 +85,8 @@ func (i *instance) Terminated() bool { return i.terminated }
 // NextAttempt implements external.Retrier.
 func (i *instance) NextAttempt(obj *v1alpha1.EC2Instance) { obj.Status.LaunchAttempts++ }
 
-// Reserve notes where the instance will be; its ID is EC2's to give, and until it is known the tags find it. That of
-// one that is taken over is known: while new tags do not show yet, no search finds it.
+// Reserve records where the instance will be. EC2 chooses the ID; until it is known, the instance is found by its tags.
+// The ID of an adopted instance is recorded at once: no search finds it until its new tags show.
 func (i *instance) Reserve(obj *v1alpha1.EC2Instance, seen *instanceState) {
 	s := &obj.Status
 	s.Region, s.AccountID = i.session.Config.Region, i.session.AccountID
@@ -95,10 +95,10 @@ func (i *instance) Reserve(obj *v1alpha1.EC2Instance, seen *instanceState) {
 	}
 }
 
-// stateChangePoll is for looking again while an instance starts or stops.
+// stateChangePoll is the poll interval while an instance starts or stops.
 const stateChangePoll = 5 * time.Second
 
-// Plan compares.
+// Plan compares the spec with the observed state, and returns the actions and what remains afterwards.
 func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Action, error) {
 	if seen == nil {
 		return []external.Action{i.launch(obj)}, nil
@@ -129,8 +129,8 @@ func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]exter
 	return actions, storageRest
 }
 
-// checkImmutable finds what differs and can never be brought in line: an instance of an earlier life, or one that is
-// taken over, may be another machine altogether.
+// checkImmutable returns an error if a field differs that EC2 cannot change: the instance of an earlier object, or an
+// adopted one, may be another machine altogether.
 func checkImmutable(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	s, vm := &obj.Spec, &seen.vm
 	for _, fixed := range []struct{ path, want, have string }{

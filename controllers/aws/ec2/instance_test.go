@@ -28,7 +28,7 @@ const (
 	theImage        = "ami-0123456789abcdef0"
 )
 
-// adapterOf makes the adapter of one pass; f outlives it.
+// adapterOf returns the adapter of one pass; f outlives it.
 func adapterOf(f *fakeEC2, others ...client.Object) *instance {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
@@ -61,7 +61,7 @@ func objectOf(change ...func(*v1alpha1.EC2InstanceSpec)) *v1alpha1.EC2Instance {
 
 const extra = "/dev/sdf"
 
-// full declares everything that can be declared together, but the power state.
+// full declares everything that can be declared together, except the power state.
 func full(s *v1alpha1.EC2InstanceSpec) {
 	s.KeyName, s.SubnetID, s.SecurityGroupIDs, s.IAMInstanceProfile = "key", "subnet-1", []string{"sg-2", "sg-1"}, "worker"
 	s.UserData, s.Monitoring, s.EBSOptimized, s.DisableAPITermination = "#!/bin/sh", aws.Bool(true), aws.Bool(true), aws.Bool(false)
@@ -79,7 +79,7 @@ func running(s *v1alpha1.EC2InstanceSpec) { s.State = powerRunning }
 
 func allowed(s *v1alpha1.EC2InstanceSpec) { s.AllowStop = true }
 
-// drifts returns changes behind our back of everything that full declares.
+// drifts returns changes made outside Portico, of everything that full declares.
 func drifts(f *fakeEC2) map[string]func() {
 	volume := func() *ec2types.Volume { return f.last().volumes[extra] }
 	return map[string]func(){
@@ -116,13 +116,14 @@ func lawsOf(f *fakeEC2, obj *v1alpha1.EC2Instance, drift map[string]func()) exte
 		Foreign: func() bool { return f.last().tags["made-by"] == "hand" },
 		Drift:   drift,
 		Together: [][]string{
-			{endpointPath, tokensPath}, {endpointPath, hopsPath}, // EC2 takes the others only of an enabled service
+			{endpointPath, tokensPath}, {endpointPath, hopsPath}, // EC2 accepts the others only if enabled
 			{volumePath(extra, "volumeSize"), volumePath(extra, "volumeType"), volumePath(extra, "iops"), volumePath(extra, "throughput")}, // one modification in hours
 		},
 	}
 }
 
-// A type is changed in one step only while the machine is stopped, so that is how every field can drift at once.
+// A type is changed in one action only while the machine is stopped, which is the only state in which every field can
+// drift at once.
 func TestAStoppedInstanceKeepsTheLaws(t *testing.T) {
 	f := &fakeEC2{}
 	externaltest.Laws(t, lawsOf(f, objectOf(full, stopped), drifts(f)))
@@ -152,7 +153,7 @@ func observe(t fataler, a *instance, obj *v1alpha1.EC2Instance) *instanceState {
 	return seen
 }
 
-// settle acts and reports until nothing is left to do, and returns what remains to be waited for.
+// settle acts and reports until nothing is left to do, and returns the error that remains.
 func settle(t fataler, f *fakeEC2, a *instance, obj *v1alpha1.EC2Instance) error {
 	t.Helper()
 	for range 8 {
@@ -174,7 +175,7 @@ func settle(t fataler, f *fakeEC2, a *instance, obj *v1alpha1.EC2Instance) error
 	return nil
 }
 
-// The permissions in the docs are those of the calls, and of what EC2 does for the caller in them.
+// The permissions in the docs are those that the calls need, including what EC2 does for the caller.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/ec2instance.json", "ec2", reflect.TypeFor[api](), map[string][]string{
 		"": {

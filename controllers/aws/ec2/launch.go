@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// launch makes the instance, with its settings and tags, in one call. However often it is made with the same token, EC2
-// launches one instance.
+// launch plans the call that creates the instance, with its settings and tags. EC2 launches one instance per token,
+// however often the call is repeated.
 func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
 	return external.Action{
 		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " + i.session.Config.Region,
@@ -43,30 +43,30 @@ func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
 			for n := range out.Instances {
 				return i.recordLaunch(obj, stateOf(&out.Instances[n]))
 			}
-			return nil // the next look finds it
+			return nil // the next pass finds it
 		},
 	}
 }
 
-// recordLaunch keeps the ID of what was launched. EC2 answers a repeated call with the instance of the first, which may
-// be over.
+// recordLaunch records the ID of the launched instance. EC2 answers a repeated call with the instance of the first one,
+// which may have ended.
 func (i *instance) recordLaunch(obj *v1alpha1.EC2Instance, seen instanceState) error {
 	obj.Status.InstanceID = seen.id()
 	if !seen.ended() {
 		return nil
 	}
-	obj.Status.ARN = arn(i.session, seen.id()) // it was there; only an acknowledged re-creation makes another
+	obj.Status.ARN = arn(i.session, seen.id()) // it existed; only an acknowledged re-creation launches another
 	if err := failedLaunch(obj, &seen); err != nil {
 		return err
 	}
 	return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the instance %s was terminated right after its launch", seen.id())
 }
 
-// idempotentTerminated is EC2's word for a repeated launch whose instance is terminated.
+// idempotentTerminated is EC2's error code for a repeated launch whose instance is terminated.
 const idempotentTerminated = "IdempotentInstanceTerminated"
 
-// findLaunched looks for the instance of an earlier try. It was made when the spec, the image parameter or the user
-// data were others; or it is over.
+// findLaunched looks for the instance of an earlier try. It was launched with another spec, image parameter or user
+// data; or it has ended.
 func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, token string, over bool) error {
 	var all []instanceState
 	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) }, filter("client-token", token)); err != nil {
@@ -81,8 +81,8 @@ func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, 
 	return external.NotCreated(engine.Wait(v1alpha1.ReasonLaunchUnclear, 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
 }
 
-// launchTerminated requires an acknowledgement for another launch that replaces an instance which is terminated, and
-// whose ID is no longer returned. The acknowledgement is saved, with it the next token, before that launch is made.
+// launchTerminated requires an acknowledgement before another launch replaces an instance that is terminated, and whose
+// ID EC2 no longer returns. The acknowledgement, and with it the next token, is saved before that launch.
 func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	if obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] != next {
@@ -93,8 +93,9 @@ func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	return engine.Wait(v1alpha1.ReasonCreating, time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
 }
 
-// token makes a repeated launch the same one. Only an acknowledged re-creation changes it, and a launch that EC2
-// refused: it remembers the settings of that one too, and takes no others with the same token. EC2 takes 64 characters.
+// token returns the client token, which makes a repeated launch idempotent. Only an acknowledged re-creation or a
+// refused launch changes it: EC2 remembers the settings of a refused launch too, and accepts no others with the same
+// token. A token has at most 64 characters.
 func token(obj *v1alpha1.EC2Instance) string {
 	text := fmt.Sprintf("portico-%s-%d", obj.UID, obj.Status.Recreations)
 	if obj.Status.LaunchAttempts > 0 {
@@ -137,8 +138,7 @@ func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (
 	return in, i.keepGuardrails(ctx, obj, in)
 }
 
-// launchMetadata asks for session tokens unless the owner says otherwise. A service that is switched off takes no other
-// settings.
+// launchMetadata requires session tokens unless the owner says otherwise. A disabled service accepts no other settings.
 func launchMetadata(m *v1alpha1.EC2MetadataOptions) *ec2types.InstanceMetadataOptionsRequest {
 	if m == nil {
 		m = &v1alpha1.EC2MetadataOptions{}
@@ -157,7 +157,8 @@ func launchMetadata(m *v1alpha1.EC2MetadataOptions) *ec2types.InstanceMetadataOp
 
 var imageID = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
 
-// image returns the ID of the image to launch. What a parameter holds that is no image ID is nobody's to see.
+// image returns the ID of the image to launch. If the parameter does not hold an image ID, the error omits its value,
+// which may be secret.
 func (i *instance) image(ctx context.Context, obj *v1alpha1.EC2Instance) (string, error) {
 	name := obj.Spec.ImageSSMParameter
 	if name == "" {
@@ -178,7 +179,7 @@ func (i *instance) image(ctx context.Context, obj *v1alpha1.EC2Instance) (string
 	return "", engine.Blocked(v1alpha1.ReasonImageParameterInvalid, "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or %simageSSMParameter or imageID", name, another(obj))
 }
 
-// longestUserData is EC2's limit, in bytes before encoding.
+// longestUserData is EC2's limit for user data, in bytes before encoding.
 const longestUserData = 16 * 1024
 
 func (i *instance) userData(ctx context.Context, obj *v1alpha1.EC2Instance) (*string, error) {

@@ -87,7 +87,7 @@ func TestUserDataStaysASecret(t *testing.T) {
 	}
 }
 
-// errProfile is EC2's answer about an instance profile that is not there.
+// errProfile is EC2's error for an instance profile that does not exist.
 var errProfile = &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Value (worker) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}
 
 func TestWhatALaunchSays(t *testing.T) {
@@ -132,7 +132,7 @@ func TestWhatALaunchSays(t *testing.T) {
 	}
 }
 
-// The process died between the launch and its note, and the instance was terminated meanwhile.
+// The process died after the launch and before recording it, and the instance was terminated meanwhile.
 func TestALaunchWhoseInstanceIsOverCanBeAcknowledged(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := adapterOf(f), objectOf()
@@ -182,7 +182,7 @@ func TestALaunchIsSafeByDefault(t *testing.T) {
 	}
 }
 
-// Everything that an instance is asked for goes into its launch, so that it never runs without.
+// All settings of an instance are part of its launch, so that it never runs without them.
 func TestALaunchNeedsNoChangesAfterIt(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := adapterOf(f), objectOf(full, running)

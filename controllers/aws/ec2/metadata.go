@@ -17,7 +17,8 @@ const (
 	endpointPath = "metadataOptions.httpEndpoint"
 )
 
-// metadata: tokens are what a launch without a word asks for. The default of the hop limit depends on the image.
+// metadata holds the options of the metadata service. By default it requires tokens, as a launch without a setting
+// does. The default of the hop limit depends on the image.
 var metadata = call{
 	fields: []field{
 		{
@@ -42,7 +43,7 @@ var metadata = call{
 		}
 		return slices.DeleteFunc(changes, func(c external.Change) bool { return c.Path != endpointPath })
 	},
-	together: []string{endpointPath, tokensPath, hopsPath}, // switched on, the service asks for tokens from its first moment
+	together: []string{endpointPath, tokensPath, hopsPath}, // tokens are required as soon as the service is on
 	name:     always("ModifyInstanceMetadataOptions"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		in := &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: seen.vm.InstanceId, HttpEndpoint: endpointAfter(seen, changes)}
@@ -59,8 +60,8 @@ var metadata = call{
 	},
 }
 
-// withTokens asks for session tokens when the service is switched on, unless the owner says otherwise: a launch with
-// the service off could not.
+// withTokens requires session tokens when the service is switched on, unless the owner says otherwise: a launch with
+// the service off could not set that.
 func withTokens(obj object, seen *instanceState, changes []external.Change) []external.Change {
 	have, required := metadataOf(seen), string(ec2types.HttpTokensStateRequired)
 	silent := obj.Spec.MetadataOptions == nil || obj.Spec.MetadataOptions.HTTPTokens == ""
@@ -72,8 +73,8 @@ func withTokens(obj object, seen *instanceState, changes []external.Change) []ex
 	return append(changes, external.Change{Path: tokensPath, From: string(have.HttpTokens), To: required})
 }
 
-// endpointAfter returns what the service's endpoint is after the changes. EC2 takes the other settings only of one that
-// is enabled.
+// endpointAfter returns the state of the service's endpoint after the changes. EC2 accepts the other settings only
+// while it is enabled.
 func endpointAfter(seen *instanceState, changes []external.Change) ec2types.InstanceMetadataEndpointState {
 	for _, c := range changes {
 		if c.Path == endpointPath {

@@ -14,16 +14,16 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// profiles is what is asked of IAM.
+// profiles lists the calls that Portico makes to IAM.
 type profiles interface {
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
 }
 
-// profileSettling is how long EC2 may not know an instance profile that IAM has. IAM's guide ("Changes that I make are
+// profileSettling is how long EC2 may not find an instance profile that IAM has. IAM's guide ("Changes that I make are
 // not always immediately visible") gives no time; two minutes are usual.
 const profileSettling = 5 * time.Minute
 
-// explainProfile says why EC2 does not find the instance profile, to which nothing was done: it may be too new.
+// explainProfile says why EC2 does not find the instance profile, which was not changed: it may be too new.
 func (i *instance) explainProfile(ctx context.Context, nameOrARN string) error {
 	name := nameOrARN[strings.LastIndexByte(nameOrARN, '/')+1:]
 	out, err := i.svc.profiles.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})

@@ -16,7 +16,7 @@ var theTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const profileARN = "arn:aws:iam::" + account + ":instance-profile/teams/worker"
 
-// GetInstanceProfile shows the profile worker from when it was made.
+// GetInstanceProfile returns the profile worker once it has been created.
 func (f *fakeEC2) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error) {
 	if err := f.refuse["GetInstanceProfile"]; err != nil {
 		return nil, err
@@ -27,8 +27,8 @@ func (f *fakeEC2) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfi
 	return &iam.GetInstanceProfileOutput{InstanceProfile: &iamtypes.InstanceProfile{Arn: aws.String(profileARN), CreateDate: &f.profileMade}}, nil
 }
 
-// EC2 does not know an instance profile for some minutes after IAM has created it: the operator waits. A missing, old or
-// foreign profile is an error in the spec.
+// EC2 does not know an instance profile for some minutes after IAM has created it: the operator waits. A missing, old
+// or foreign profile is an error in the spec.
 func TestANewInstanceProfileIsWaitedFor(t *testing.T) {
 	for name, row := range map[string]struct {
 		profile string

@@ -16,7 +16,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Observe finds the instance, and reads of what DescribeInstances does not show only what is declared or managed.
+// Observe finds the instance. Settings that DescribeInstances does not return are read only if they are declared or
+// managed.
 func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	seen, err := i.find(ctx, obj)
 	if err != nil || seen == nil {
@@ -31,7 +32,7 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	return seen, nil
 }
 
-// readMore reads what has a call of its own.
+// readMore reads the settings that have calls of their own.
 func (i *instance) readMore(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (err error) {
 	if external.AnyInUse(protection.fields, obj) {
 		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
@@ -49,8 +50,8 @@ func (i *instance) readMore(ctx context.Context, obj *v1alpha1.EC2Instance, seen
 	return i.addVolumes(ctx, obj, seen)
 }
 
-// find looks by ID, once that is known: in the latest listing if the look is routine, else together with others' looks
-// of the same moment. Until then it searches by tags, and by the token of a launch whose answer was lost.
+// find reads the instance by ID, once that is known: from the latest listing in a routine pass, else in one call with
+// concurrent reads of others. Until then it searches by tags, and by the token of a launch whose response was lost.
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
 	i.terminated = false
@@ -63,14 +64,14 @@ func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instan
 		case err != nil:
 			return nil, err
 		case isThere(obj, seen) && s.LastSyncTime == nil && i.Owner(obj, seen) == external.Foreign:
-			s.ARN, s.InstanceID = "", "" // it was to be taken over, was never marked, and is not on offer any more
+			s.ARN, s.InstanceID = "", "" // it should have been adopted, was never marked, and is no longer offered
 		case isThere(obj, seen):
 			return seen, nil
 		case s.ARN != "":
 			i.terminated = seen != nil
 			return nil, failedLaunch(obj, seen)
 		}
-		// Not reported yet, or acknowledged as gone: another launch of this object may have got through.
+		// Not reported yet, or acknowledged as gone: another launch of this object may have succeeded.
 	}
 	seen, err := i.search(ctx, obj)
 	if seen != nil || err != nil || s.AccountID == "" {
@@ -79,7 +80,7 @@ func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instan
 	return i.byToken(ctx, obj)
 }
 
-// byToken finds the instance of a launch whose answer was lost, even if it does not show its tags yet.
+// byToken finds the instance of a launch whose response was lost, even if it does not show its tags yet.
 func (i *instance) byToken(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	var found *instanceState
 	err := i.svc.pages(ctx, func(seen instanceState) {
@@ -90,7 +91,8 @@ func (i *instance) byToken(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	return found, err
 }
 
-// isThere: one that is terminated is gone, and so is one that is about to be, unless it is we who wait for that.
+// isThere reports whether the instance exists. A terminated one does not, and one that is shutting down only while obj
+// is being deleted.
 func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	if seen == nil || seen.state() == ec2types.InstanceStateNameTerminated {
 		return false
@@ -98,8 +100,8 @@ func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	return !seen.ended() || !obj.DeletionTimestamp.IsZero()
 }
 
-// search finds obj's instance by the ownership tags, one of an earlier life included; and one that is offered, if obj
-// would take it. A launch that the search does not show yet is not repeated, for its token.
+// search finds obj's instance by the ownership tags, including one of an earlier object; and an offered one, if obj
+// would adopt it. A launch that the search does not show yet is not repeated, because of its token.
 func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	marks := i.session.Identity.OwnershipTags(obj)
 	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[cloud.TagCluster], marks[cloud.TagKind], marks[cloud.TagNamespace], marks[cloud.TagName]})
@@ -121,7 +123,7 @@ func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*inst
 	return i.only(obj, all, external.Offered)
 }
 
-// only picks the one of this ownership; nil if there is none.
+// only returns the one instance with this ownership; nil if there is none. Several are an error.
 func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner external.Owner) (*instanceState, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s instanceState) bool {
 		return !isThere(obj, &s) || i.Owner(obj, &s) != owner
@@ -139,8 +141,8 @@ func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner ex
 	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", external.JoinSet(ids))
 }
 
-// failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, as it does when it may
-// not use the KMS key of a volume. An acknowledged re-creation tries again.
+// failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, for example because
+// EC2 may not use the KMS key of a volume. An acknowledged re-creation tries again.
 func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	reason := endReason(seen)
@@ -153,7 +155,7 @@ func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 		seen.id(), reason, v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 
-// endReason returns why EC2 itself ended the instance; empty if somebody did.
+// endReason returns why EC2 itself ended the instance; empty if somebody ended it.
 func endReason(seen *instanceState) string {
 	if seen == nil || seen.vm.StateReason == nil {
 		return ""

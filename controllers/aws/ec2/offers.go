@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
-// Offers are what an AWS account has for the fields of an EC2Instance.
+// Offers lists what an AWS account has for the fields of an EC2Instance.
 var Offers = offers.Fields{
 	"instanceType":      {List: instanceTypes},
 	"imageID":           {List: ownImages, Reference: reference.Image},
@@ -28,10 +28,10 @@ var Offers = offers.Fields{
 	"keyName":           {List: keyPairs, Reference: reference.KeyPair, Whole: true},
 }
 
-// typesPage is EC2's most: instance types in an answer.
+// typesPage is EC2's maximum of instance types per page.
 const typesPage = 100
 
-// instanceTypes lists what the region has, current generations first, the small before the large.
+// instanceTypes lists the types of the region, current generations first, small before large.
 func instanceTypes(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	var all []ec2types.InstanceTypeInfo
 	pages := ec2.NewDescribeInstanceTypesPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(typesPage)})
@@ -73,7 +73,7 @@ func memory(t ec2types.InstanceTypeInfo) int64 {
 	return aws.ToInt64(t.MemoryInfo.SizeInMiB)
 }
 
-// typeWords says what a machine of the type has: 2 vCPU, 4 GiB, arm64.
+// typeWords describes a type: 2 vCPU, 4 GiB, arm64.
 func typeWords(t ec2types.InstanceTypeInfo) string {
 	words := fmt.Sprintf("%d vCPU, %g GiB", cpus(t), float64(memory(t))/1024)
 	if p := t.ProcessorInfo; p != nil && slices.Contains(p.SupportedArchitectures, ec2types.ArchitectureTypeArm64) {
@@ -85,7 +85,7 @@ func typeWords(t ec2types.InstanceTypeInfo) string {
 	return words
 }
 
-// ownImages lists the images that the account itself has, the newest first. Those of others are found by a parameter.
+// ownImages lists the account's own images, newest first. Images of others are named by a parameter.
 func ownImages(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	out, err := ec2.NewFromConfig(s.Config).DescribeImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}})
 	if err != nil {
@@ -106,11 +106,10 @@ func ownImages(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) 
 	return items, nil
 }
 
-// imagePaths are where parameters that name images are looked for: those of the platform, and Amazon Linux, which AWS
-// keeps current.
+// imagePaths are the paths of parameters that name images: the platform's, and Amazon Linux, which AWS keeps current.
 var imagePaths = []string{"/portico/images", publicImages + "ami-amazon-linux-latest"}
 
-// imageParameters lists parameters that name images, without AWS's own where its images are not allowed.
+// imageParameters lists parameters that name images, AWS's own only where its images are allowed.
 func imageParameters(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
 	var refused error
@@ -123,7 +122,7 @@ func imageParameters(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQ
 		items = append(items, found...)
 	}
 	if len(items) > 0 {
-		return items, nil // what one path has is worth showing without the other
+		return items, nil // the parameters of one path are useful without the other's
 	}
 	return nil, refused
 }
@@ -143,7 +142,7 @@ func parametersBelow(ctx context.Context, s *cloud.Session, path string) (items 
 	return items, nil
 }
 
-// allowsImagesOf reports whether no guardrail keeps images of the owner out.
+// allowsImagesOf reports whether every guardrail allows images of the owner.
 func allowsImagesOf(s *cloud.Session, owner string) bool {
 	for _, g := range s.Guardrails() {
 		if len(g.AllowedImageOwners) > 0 && !slices.Contains(g.AllowedImageOwners, owner) {

@@ -20,7 +20,8 @@ const (
 	optimizedPath = "ebsOptimized"
 )
 
-// offline are the fields that EC2 changes only while the instance is stopped. Their removal is no reason to stop it.
+// offline are the fields that EC2 changes only while the instance is stopped. Removing them from the spec does not stop
+// it.
 var offline = []field{
 	{
 		Path: typePath, Sticky: true,
@@ -34,7 +35,7 @@ var offline = []field{
 	},
 }
 
-// The power states that a spec may ask for.
+// Power states in a spec.
 const (
 	powerRunning = "Running"
 	powerStopped = "Stopped"
@@ -51,7 +52,7 @@ var power = []field{{
 	},
 }}
 
-// planPower brings an instance that runs or is stopped to the type and the power state that are asked for.
+// planPower plans the changes of the type and the power state, of an instance that is running or stopped.
 func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Action, error) {
 	changes := external.Changes(offline, obj, seen)
 	toggle := external.Changes(power, obj, seen)
@@ -73,7 +74,7 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 	return nil, nil
 }
 
-// stoppedUnasked returns the outcome for an instance that is stopped while the spec is silent: it serves nobody.
+// stoppedUnasked returns the error for an instance that is stopped while the spec sets no state: it serves nobody.
 func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
 	if external.ObserveOnly(obj) {
 		return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
@@ -81,8 +82,8 @@ func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
 	return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
 }
 
-// stopToChange stops a running instance for a change, if it may. That it is to be started again is noted first, in the
-// status, which is saved before the next pass; with state Running the spec says so already.
+// stopToChange stops a running instance for a change, if the spec allows it. That the instance must be started again is
+// recorded first, in the status, which is saved before the next pass; with state Running the spec already says so.
 func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, changes []external.Change) ([]external.Action, error) {
 	why := external.Describe(changes)
 	switch {
@@ -102,7 +103,7 @@ func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, 
 	return []external.Action{action}, nil
 }
 
-// restart reports whether the instance is to be started again after a change that it is, or will be, stopped for.
+// restart reports whether the instance must be started again after a change that it was, or will be, stopped for.
 func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	pending := len(external.Changes(offline, obj, seen)) > 0
 	switch {
@@ -114,8 +115,8 @@ func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	return pending && obj.Spec.AllowStop
 }
 
-// modifyStopped changes one attribute a call, which is all that EC2 takes. What the new type may not have is switched
-// off before it.
+// modifyStopped changes one attribute per call, because EC2 accepts no more. ebsOptimized is switched off before the
+// type changes, because the new type may not support it.
 func (i *instance) modifyStopped(seen *instanceState, changes []external.Change) []external.Action {
 	if last := len(changes) - 1; last > 0 && changes[last].Path == optimizedPath && changes[last].To == "false" {
 		changes = slices.Clone(changes)
@@ -136,7 +137,7 @@ func (i *instance) modifyStopped(seen *instanceState, changes []external.Change)
 	return actions
 }
 
-// startIneffective says of a refused change in which state it leaves the instance.
+// startIneffective adds to a refused change that the instance stays stopped.
 func startIneffective(err error) error {
 	if wait, ok := engine.AsWait(err); ok && wait.Stalled {
 		return engine.Blocked(wait.Reason, "%w. The instance stays stopped meanwhile", wait.Err)

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// settled returns an object whose instance is there, and as the spec asks.
+// settled returns an object whose instance exists and matches the spec.
 func settled(t *testing.T, f *fakeEC2, change ...func(*v1alpha1.EC2InstanceSpec)) (*instance, *v1alpha1.EC2Instance) {
 	t.Helper()
 	a, obj := adapterOf(f), objectOf(change...)
@@ -37,7 +37,7 @@ func TestATypeIsNotChangedUnasked(t *testing.T) {
 	}
 }
 
-// Each pass may be the last before a crash: what is to be started again is written down before it is stopped.
+// Each pass may be the last before a crash: that an instance must be started again is saved before it is stopped.
 func TestATypeChangesWithConsent(t *testing.T) {
 	f := &fakeEC2{slow: true, types: map[string]ec2types.ArchitectureType{"t3.large": ec2types.ArchitectureTypeX8664}}
 	a, obj := adapterOf(f), objectOf(allowed)
@@ -130,7 +130,8 @@ func TestAChangeWhileStoppedNeedsNoConsentAndStartsNothing(t *testing.T) {
 	}
 }
 
-// A type that cannot reserve bandwidth is refused while that is on; one that always does takes it on by itself.
+// A type that cannot reserve bandwidth is refused while ebsOptimized is on; a type that always reserves it switches
+// that on by itself.
 func TestBandwidthIsGivenUpBeforeTheTypeChanges(t *testing.T) {
 	for _, optimized := range []bool{false, true} {
 		f := &fakeEC2{}
@@ -220,7 +221,7 @@ func TestStopAsADeletionPolicy(t *testing.T) {
 	look(true)
 }
 
-// Somebody has AWS delete a volume with the machine, which the spec says is kept: it is kept.
+// A volume that the spec keeps is kept even if somebody has set AWS to delete it with the machine.
 func TestVolumesThatTheSpecKeepsOutliveTheInstance(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) {

@@ -58,7 +58,7 @@ func profileOf(nameOrARN string) *ec2types.IamInstanceProfileSpecification {
 	return &ec2types.IamInstanceProfileSpecification{Name: &nameOrARN}
 }
 
-// setProfile changes the one association that an instance can have, as it is now.
+// setProfile changes the only association that an instance can have, by its current ID.
 func (i *instance) setProfile(ctx context.Context, seen *instanceState, want string) error {
 	id, err := i.association(ctx, seen)
 	if err != nil {

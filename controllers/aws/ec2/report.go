@@ -24,7 +24,7 @@ func (i *instance) Report(obj *v1alpha1.EC2Instance, seen *instanceState) map[st
 		s.AvailabilityZone = aws.ToString(vm.Placement.AvailabilityZone)
 	}
 	if vm.LaunchTime != nil {
-		s.LaunchTime = &metav1.Time{Time: vm.LaunchTime.Truncate(time.Second)} // as the API server keeps it
+		s.LaunchTime = &metav1.Time{Time: vm.LaunchTime.Truncate(time.Second)} // as the API server stores it
 	}
 	s.Volumes, s.StaysAfterDeletion = volumesOf(seen), staying(seen)
 	s.RestartAfterChange = restart(obj, seen)
@@ -48,7 +48,7 @@ func volumesOf(seen *instanceState) []v1alpha1.EC2VolumeStatus {
 	return all
 }
 
-// staying returns the volumes that EC2 keeps when it terminates the instance, in words.
+// staying describes the volumes that EC2 keeps when it terminates the instance.
 func staying(seen *instanceState) []string {
 	var all []string
 	for _, m := range seen.vm.BlockDeviceMappings {

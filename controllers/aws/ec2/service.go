@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// service is what all objects of a session share.
+// service holds what all objects of a session share.
 type service struct {
 	api
 	ssm      parameters
@@ -26,11 +26,11 @@ type service struct {
 	volumes *cloud.Batch[string, []ec2types.Volume]
 }
 
-// ownerKey is whose an instance is by its tags, UIDs aside.
+// ownerKey identifies the owner of an instance by its tags, without UIDs.
 type ownerKey struct{ cluster, kind, namespace, name string }
 
-// EC2 takes up to 200 values in all filters of a call together, and answers with up to 1,000 instances. A search by
-// tags has up to two values for each object, its namespace and its name, and some that all share.
+// EC2 accepts up to 200 values in all filters of a call together, and returns up to 1,000 instances per page. A search
+// by tags has up to two values for each object, its namespace and its name, and some that all objects share.
 const (
 	mostKeys = 90
 	page     = 1000
@@ -57,10 +57,10 @@ func filter(name string, values ...string) ec2types.Filter {
 	return ec2types.Filter{Name: aws.String(name), Values: values}
 }
 
-// notTerminated are the states of an instance that is there. A terminated one shows for about an hour more.
+// notTerminated is the filter for instances that exist. A terminated one shows for about another hour.
 var notTerminated = filter("instance-state-name", "pending", "running", "stopping", "stopped", "shutting-down")
 
-// pages reads all instances that pass the filters, or fails.
+// pages passes all instances that match the filters to found, or fails.
 func (s *service) pages(ctx context.Context, found func(instanceState), filters ...ec2types.Filter) error {
 	pages := ec2.NewDescribeInstancesPaginator(s.api, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(page)})
 	for pages.HasMorePages() {
@@ -77,7 +77,7 @@ func (s *service) pages(ctx context.Context, found func(instanceState), filters 
 	return nil
 }
 
-// readByID reads many. One that is not in the answer may be there all the same.
+// readByID reads many instances. One that is missing from the response may still exist.
 func (s *service) readByID(ctx context.Context, ids []string) (map[string]instanceState, error) {
 	all := map[string]instanceState{}
 	err := s.pages(ctx, func(seen instanceState) { all[seen.id()] = seen }, filter("instance-id", ids...))
@@ -116,7 +116,7 @@ func (s *service) readOffered(ctx context.Context, offers []string) (map[string]
 	return all, err
 }
 
-// readOne reads one instance; nil if there is none. Only EC2's own word proves that.
+// readOne reads one instance; nil if there is none. Only EC2's own error proves that.
 func (s *service) readOne(ctx context.Context, id string) (*instanceState, error) {
 	out, err := s.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
 	if cloud.IsNotFound(err) {
@@ -135,8 +135,8 @@ func (s *service) readOne(ctx context.Context, id string) (*instanceState, error
 	return nil, errors.New("EC2 DescribeInstances: the answer does not hold " + id + ", and no error")
 }
 
-// Instances lists the ARNs of the cluster's instances in the session's account and region, and keeps their states for
-// routine looks.
+// Instances lists the ARNs of the cluster's instances in the session's account and region, and caches their states for
+// routine passes.
 func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 	return serviceFor(session).list(ctx, session, cloud.ListingOf[instanceState](session))
 }

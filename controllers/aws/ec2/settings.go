@@ -19,14 +19,14 @@ type (
 	field  = external.Field[object, instanceState]
 )
 
-// call changes some fields of a machine whether it runs or not.
+// call changes some fields of a machine, whether it is running or not.
 type call struct {
 	fields []field
 	// read reports whether the fields were read; nil: always.
 	read func(*instanceState) bool
-	// possible leaves out what EC2 would refuse to change, and adds what goes with the changes; nil: neither.
+	// possible removes changes that EC2 would refuse, and adds those that go with the others; nil: neither.
 	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change
-	// references are what the changes have the machine refer to; nil: nothing.
+	// references returns what the changes make the machine refer to; nil: nothing.
 	references func(changes []external.Change) []external.Reference
 	// together are fields that change in one call whenever the first of them does.
 	together []string
@@ -34,7 +34,7 @@ type call struct {
 	do       func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
 }
 
-// calls in the order in which they are made: closing before opening.
+// calls are in the order in which they are made: closing access before opening it.
 var calls = []call{metadata, groups, profile, protection, monitoring, credits}
 
 func always(name string) func([]external.Change) string {
@@ -61,7 +61,7 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 	return actions
 }
 
-// groups divides changes into those that can each be a call of its own.
+// groups divides changes into those that can each be made in a call of their own.
 func (c call) groups(changes []external.Change) [][]external.Change {
 	if len(c.together) > 0 && slices.ContainsFunc(changes, func(change external.Change) bool { return change.Path == c.together[0] }) {
 		return external.Groups(changes, c.together)
@@ -79,7 +79,7 @@ func (i *instance) callFor(c call, seen *instanceState, changes []external.Chang
 	return action
 }
 
-// The security groups have no default to go back to: the VPC's own group may be anything.
+// The security groups have no default to return to: the VPC's own group may be anything.
 var groups = call{
 	fields: []field{{
 		Path: "securityGroupIDs", Sticky: true,
@@ -132,8 +132,7 @@ var monitoring = call{
 	},
 }
 
-// protection costs a read of its own. It is lifted only by the word false: its removal from the spec says nothing of
-// that.
+// protection is read with a call of its own. Only the value false lifts it; removing the field from the spec does not.
 var protection = call{
 	fields: []field{{
 		Path: "disableApiTermination", Sticky: true, Guard: "true",

@@ -34,7 +34,7 @@ func TestRemovedFieldsGoBackOnce(t *testing.T) {
 		t.Error("what has no default of AWS's was changed, or a tag is left")
 	}
 	obj.Status.ManagedFields, f.calls = a.Declared(obj), nil
-	m.associate(profileOf("by-hand")) // now somebody else's business
+	m.associate(profileOf("by-hand")) // no longer managed
 	m.protected, *m.volumes[extra].Iops = false, 5000
 	if err := settle(t, f, a, obj); err != nil || !slices.Equal(f.calls, []string{"DescribeInstances"}) {
 		t.Errorf("%v; an unmanaged field was looked at: %v", err, f.calls)
@@ -62,7 +62,7 @@ func TestProfilesCompareByName(t *testing.T) {
 	if err := settle(t, f, a, obj); err != nil || len(writesOf(f)) != 0 {
 		t.Errorf("%v, calls %v", err, f.calls)
 	}
-	obj.Spec.IAMInstanceProfile = "eb" // not the end of a name
+	obj.Spec.IAMInstanceProfile = "eb" // must not match the end of a name
 	if err := settle(t, f, a, obj); err != nil || !slices.Equal(writesOf(f), []string{"ReplaceIamInstanceProfileAssociation"}) {
 		t.Errorf("%v, calls %v", err, f.calls)
 	}
@@ -170,7 +170,7 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// EC2 gives another type its own default for what is not named.
+// When the type changes, EC2 sets settings that the call does not name to defaults of its own.
 func TestAnotherVolumeTypeKeepsWhatIsDeclared(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, full)
@@ -215,7 +215,7 @@ func TestDisownTakesOurTagsFromOurVolumesToo(t *testing.T) {
 	}
 }
 
-// From any state, whatever is declared, the steps lead to what is declared, and then there is nothing to do.
+// From any state and with any spec, the actions lead to what is declared, and then there is nothing left to do.
 func TestPlanConvergesFromAnywhere(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := &fakeEC2{types: map[string]ec2types.ArchitectureType{"t3.micro": "x86_64", "t3.large": "x86_64"}}
@@ -235,7 +235,7 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		synced := func() error {
 			err := settle(r, f, a, obj)
 			if p, ok := engine.AsWait(err); ok && p.Reason == "Stopped" && obj.Spec.State == "" && before == "stopped" {
-				return nil // nothing differs but what the spec is silent about
+				return nil // only fields differ that the spec does not declare
 			}
 			return err
 		}
@@ -258,7 +258,7 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 	})
 }
 
-// undeclare leaves out what may be left out, at random.
+// undeclare removes optional fields at random.
 func undeclare(r *rapid.T, s *v1alpha1.EC2InstanceSpec) {
 	drop := func(name string) bool { return rapid.Bool().Draw(r, "drop "+name) }
 	if drop("groups") {

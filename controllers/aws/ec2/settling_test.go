@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// life runs whole passes over one object, by a clock of its own.
+// life runs whole passes on one object, with its own clock.
 type life struct {
 	f   *fakeEC2
 	obj *v1alpha1.EC2Instance
@@ -46,7 +46,7 @@ func (l *life) release(t *testing.T) error {
 
 func (l *life) passes(d time.Duration) { l.now = l.now.Add(d) }
 
-// A machine that runs and is billed must not be left to itself because EC2 does not show it yet.
+// A machine that runs and is billed must not be left behind because EC2 does not show it yet.
 func TestAYoungMachineNeverStaysBehind(t *testing.T) {
 	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionDelete, v1alpha1.DeletionStop} {
 		for name, seen := range map[string]bool{"never seen": false, "seen once": true} {
@@ -69,7 +69,7 @@ func TestAYoungMachineNeverStaysBehind(t *testing.T) {
 	}
 }
 
-// The answer to the termination comes from a part of EC2 that does not know the machine yet.
+// The response to the termination comes from a part of EC2 that does not know the machine yet.
 func TestATerminationThatIsDeniedIsNoEnd(t *testing.T) {
 	f := &fakeEC2{}
 	l := lifeOf(f, objectOf())
@@ -89,8 +89,8 @@ func TestATerminationThatIsDeniedIsNoEnd(t *testing.T) {
 	}
 }
 
-// EC2 accepts the termination of an old instance and at once denies that it exists: it may run on, and be billed, for as
-// long as a new one.
+// EC2 accepts the termination of an old instance and at once reports that it does not exist: it may still run, and be
+// billed, for as long as a new one.
 func TestAnAcceptedTerminationIsNoEndForAWhile(t *testing.T) {
 	f := &fakeEC2{slow: true}
 	l := lifeOf(f, objectOf())
@@ -125,7 +125,8 @@ func TestAMachineThatIsUnknownForLongIsGone(t *testing.T) {
 	}
 }
 
-// The launch answered, and its instance was terminated outside at once: EC2 shows that, so nobody needs to wait.
+// The launch succeeded, and its instance was terminated outside at once: EC2 shows that, so there is nothing to wait
+// for.
 func TestTheEndOfAYoungMachineIsBelieved(t *testing.T) {
 	f := &fakeEC2{}
 	l := lifeOf(f, objectOf())
@@ -139,7 +140,7 @@ func TestTheEndOfAYoungMachineIsBelieved(t *testing.T) {
 	}
 }
 
-// The answer of the launch is lost, and EC2 shows the machine before its tags.
+// The response to the launch is lost, and EC2 shows the machine before its tags.
 func TestAMachineWithoutItsTagsYetIsNotForeign(t *testing.T) {
 	f := &fakeEC2{lose: true, bare: true}
 	l := lifeOf(f, objectOf())
@@ -155,7 +156,7 @@ func TestAMachineWithoutItsTagsYetIsNotForeign(t *testing.T) {
 	}
 }
 
-// EC2 remembers a refused launch by its token. Our own advice, another type, must be possible to follow.
+// EC2 remembers a refused launch by its token. Following our own advice, another type, must be possible.
 func TestAnotherTypeCanBeChosenAfterARefusal(t *testing.T) {
 	f := &fakeEC2{lacks: []ec2types.InstanceType{"t3.micro"}}
 	l := lifeOf(f, objectOf())
@@ -167,7 +168,7 @@ func TestAnotherTypeCanBeChosenAfterARefusal(t *testing.T) {
 	}
 }
 
-// A launch whose answer was lost may show for a while yet: neither a refusal nor an edit must make a second machine.
+// A launch whose response was lost may still show later: neither a refusal nor an edit may launch a second machine.
 func TestALostLaunchIsNotMadeAnewWhileItMayShow(t *testing.T) {
 	f := &fakeEC2{lose: true}
 	l := lifeOf(f, objectOf())
@@ -189,7 +190,7 @@ func TestALostLaunchIsNotMadeAnewWhileItMayShow(t *testing.T) {
 	}
 }
 
-// A process that died between a refusal and its note leaves a token that is used up and has no machine.
+// A process that died after a refusal and before recording it leaves a token that is used up and has no machine.
 func TestATokenThatIsUsedUpIsReplaced(t *testing.T) {
 	f := &fakeEC2{lacks: []ec2types.InstanceType{"t3.micro"}}
 	l := lifeOf(f, objectOf())

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// references returns what a launch has the machine refer to, but for what its volumes are made from: see admitSources.
+// references returns what a launch makes the machine refer to, except the image and the snapshots: see admitSources.
 func references(s *v1alpha1.EC2InstanceSpec) []external.Reference {
 	refs := reference.Added(reference.SecurityGroup, nil, s.SecurityGroupIDs)
 	refs = append(refs, external.Reference{Kind: reference.Subnet, Name: s.SubnetID}, external.Reference{Kind: reference.InstanceProfile, Name: s.IAMInstanceProfile},
@@ -24,11 +24,11 @@ func references(s *v1alpha1.EC2InstanceSpec) []external.Reference {
 	return refs
 }
 
-// publicImages are the parameters by which AWS itself names images of its own, which are everybody's.
+// publicImages is the path of the parameters with which AWS names its own, public images.
 const publicImages = "/aws/service/"
 
-// admitSources lets pass what obj's namespace may read: who launches from an image or a snapshot has what is on it.
-// Those of other accounts are for their owners to share.
+// admitSources returns an error unless obj's namespace may read the image and the snapshots: anyone who launches from
+// them has their data. Those of other accounts are shared by their owners.
 func (i *instance) admitSources(ctx context.Context, obj *v1alpha1.EC2Instance, image string) error {
 	ref := external.Reference{Kind: reference.Image, Name: image}
 	if err := reference.Narrowed(i.session, ref); err != nil {

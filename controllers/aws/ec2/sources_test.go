@@ -21,7 +21,8 @@ var (
 	forSearch   = map[string]string{"portico.dev/namespace": "search"}
 )
 
-// Who launches from an image has what is on it: a private one of the account is for whom its tags, or the list, say.
+// Anyone who launches from an image has its data: a private image of the account is for those that its tags, or the
+// list, allow.
 func TestAnotherTeamsImageIsNotLaunchedFrom(t *testing.T) {
 	for name, row := range map[string]struct {
 		image   ec2types.Image
@@ -85,7 +86,7 @@ func TestAnotherTeamsSnapshotIsNotRead(t *testing.T) {
 	}
 }
 
-// AWS's own images, which its public parameters name, need no look.
+// AWS's own images, which its public parameters name, need no check.
 func TestAPublicParameterCostsNoLook(t *testing.T) {
 	const parameter = publicImages + "ami-amazon-linux-latest/x"
 	f := &fakeEC2{parameters: map[string]string{parameter: theImage}}
@@ -96,7 +97,7 @@ func TestAPublicParameterCostsNoLook(t *testing.T) {
 	}
 }
 
-// What a machine refers to is named by the step that makes it so; what it has already need not be admitted again.
+// The action names what it makes a machine refer to; existing references are not admitted again.
 func TestWhatAMachineRefersToIsNamed(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, full, func(s *v1alpha1.EC2InstanceSpec) { s.BlockDeviceMappings[0].KMSKeyID = "alias/ours" })

@@ -10,15 +10,15 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// instanceState is what AWS has of one instance.
+// instanceState is the observed state of one instance in AWS.
 type instanceState struct {
 	vm   ec2types.Instance
 	tags map[string]string
 	// protected is disableApiTermination; nil: not read.
 	protected *bool
-	// credits is the option for CPU credits; nil: not read.
+	// credits is the credit option for the CPU; nil: not read.
 	credits *string
-	// volumes by device; nil: not read.
+	// volumes are the attached volumes, by device; nil: not read.
 	volumes map[string]volumeState
 }
 
@@ -26,7 +26,7 @@ type instanceState struct {
 type volumeState struct {
 	ec2types.Volume
 	deleteOnTermination bool
-	// modification is the latest, of a volume that differs from the spec; nil: none, or not read.
+	// modification is the latest one of a volume that differs from the spec; nil: none, or not read.
 	modification *ec2types.VolumeModification
 }
 
@@ -44,7 +44,7 @@ func tagList(tags map[string]string) []ec2types.Tag {
 
 func (s *instanceState) id() string { return aws.ToString(s.vm.InstanceId) }
 
-// state returns EC2's word for what the instance does; empty counts as pending.
+// state returns EC2's state of the instance; without one it counts as pending.
 func (s *instanceState) state() ec2types.InstanceStateName {
 	if s.vm.State == nil {
 		return ec2types.InstanceStateNamePending
@@ -52,7 +52,7 @@ func (s *instanceState) state() ec2types.InstanceStateName {
 	return s.vm.State.Name
 }
 
-// ended reports whether the instance is over, or about to be.
+// ended reports whether the instance is terminated or shutting down.
 func (s *instanceState) ended() bool {
 	return s.state() == ec2types.InstanceStateNameTerminated || s.state() == ec2types.InstanceStateNameShuttingDown
 }

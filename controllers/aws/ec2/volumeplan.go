@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// volumeChanges returns what differs of one volume: what ModifyVolume changes, and what the instance does.
+// volumeChanges returns the differences of one volume: those that ModifyVolume changes, and those of its attachment.
 func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (volume, attachment []external.Change) {
 	for _, c := range external.Changes(volumeFields(device), obj, seen) {
 		name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]
@@ -42,7 +42,7 @@ func declaredAt(obj *v1alpha1.EC2Instance, path, device string) (string, bool) {
 	return "", false
 }
 
-// typeAfter returns the type that the volume has once it is as declared.
+// typeAfter returns the type that the volume has after the declared changes.
 func typeAfter(obj *v1alpha1.EC2Instance, seen *instanceState, device string) ec2types.VolumeType {
 	if want, declared := declaredAt(obj, volumePath(device, "volumeType"), device); declared {
 		return ec2types.VolumeType(want)
@@ -50,10 +50,10 @@ func typeAfter(obj *v1alpha1.EC2Instance, seen *instanceState, device string) ec
 	return seen.volumes[device].VolumeType
 }
 
-// volumePace is for looking again while EC2 changes a volume, which takes minutes to hours.
+// volumePace is the poll interval while EC2 changes a volume, which takes minutes to hours.
 const volumePace = 30 * time.Second
 
-// missingVolume returns an error if the spec names a volume at device, where there is none.
+// missingVolume returns an error if the spec declares a volume at device; the instance has none there.
 func missingVolume(obj *v1alpha1.EC2Instance, device string) error {
 	if !slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device }) {
 		return nil
@@ -61,7 +61,7 @@ func missingVolume(obj *v1alpha1.EC2Instance, device string) error {
 	return engine.Blocked(v1alpha1.ReasonVolumeMissing, "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
 }
 
-// planVolumes grows and changes the volumes that are there. None is attached or detached.
+// planVolumes grows and changes existing volumes. It attaches and detaches none.
 func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Action, error) {
 	if seen.volumes == nil {
 		return nil, nil
@@ -96,7 +96,7 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 	return actions, rest
 }
 
-// volumeTooLarge returns the error for a volume that is larger than wanted, whatever made it so: EBS volumes cannot
+// volumeTooLarge returns the error for a volume that is larger than declared, whatever enlarged it: EBS volumes cannot
 // shrink.
 func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
 	want, declared := declaredAt(obj, volumePath(device, "volumeSize"), device)
@@ -108,7 +108,7 @@ func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device strin
 		device, have, want, have)
 }
 
-// modifying reports whether a modification is under way; until it is over, AWS takes no other.
+// modifying reports whether a modification is under way; until it completes, AWS accepts no other.
 func (v *volumeState) modifying() bool {
 	return v.modification != nil && (v.modification.ModificationState == ec2types.VolumeModificationStateModifying ||
 		v.modification.ModificationState == ec2types.VolumeModificationStateOptimizing)
@@ -125,8 +125,8 @@ func (i *instance) setDeleteOnTermination(seen *instanceState, device string, ch
 	}}
 }
 
-// modification returns the call for the changes. With another type EC2 sets what the call does not name to the type's
-// default, so that what is declared is named even if it does not differ.
+// modification returns the call for the changes. If the type changes, EC2 sets settings that the call does not name to
+// the type's defaults, so declared settings are named even if they do not differ.
 func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) *ec2.ModifyVolumeInput {
 	in := &ec2.ModifyVolumeInput{VolumeId: seen.volumes[device].VolumeId}
 	for _, c := range changes {
@@ -159,7 +159,7 @@ func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, 
 		_, err := i.svc.ModifyVolume(ctx, in)
 		switch {
 		case cloud.HasCode(err, "IncorrectModificationState"):
-			return nil // an earlier try got through; the next look tells how far it is
+			return nil // an earlier try succeeded; the next pass reads its progress
 		case cloud.HasCode(err, "VolumeModificationRateExceeded"):
 			return engine.Wait(v1alpha1.ReasonVolumeModificationRateExceeded, 30*time.Minute, "%s waits: AWS limits how often a volume is changed, and wants some hours between two changes; Portico tries again every half hour", external.Describe(changes))
 		}

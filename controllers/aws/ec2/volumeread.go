@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// volumePage is EC2's most volumes in an answer.
+// volumePage is EC2's maximum of volumes per page.
 const volumePage = 500
 
 // readVolumes reads the volumes of many instances.
@@ -36,8 +36,8 @@ func (s *service) readVolumes(ctx context.Context, instances []string) (map[stri
 	return all, nil
 }
 
-// addVolumes reads the attached volumes, together with others' of the same moment, and how far AWS is with those that
-// differ.
+// addVolumes reads the attached volumes, in one call with concurrent reads of others, and the modifications of those
+// that differ.
 func (i *instance) addVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	list, _, err := i.svc.volumes.Get(ctx, seen.id())
 	if err != nil {
@@ -59,7 +59,7 @@ func (i *instance) addVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, se
 	return i.addModifications(ctx, obj, seen)
 }
 
-// addMissing reads alone what the batch did not show.
+// addMissing reads the volumes that the batch did not return.
 func (i *instance) addMissing(ctx context.Context, seen *instanceState, read map[string]ec2types.Volume) error {
 	var missing []string
 	for _, id := range seen.volumeIDs() {
@@ -99,7 +99,7 @@ func (i *instance) addModifications(ctx context.Context, obj *v1alpha1.EC2Instan
 		return nil
 	}
 	out, err := i.svc.DescribeVolumesModifications(ctx, &ec2.DescribeVolumesModificationsInput{
-		Filters: []ec2types.Filter{filter("volume-id", sortedKeys(byID)...)}, // by VolumeIds, one that never was modified is an error
+		Filters: []ec2types.Filter{filter("volume-id", sortedKeys(byID)...)}, // VolumeIds fails for volumes that were never modified
 	})
 	if err != nil {
 		return explain(err)

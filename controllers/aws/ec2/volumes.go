@@ -20,7 +20,7 @@ const (
 // volumePath returns the path of a volume's setting: blockDeviceMappings[/dev/sdf].volumeSize.
 func volumePath(device, name string) string { return volumePrefix + device + "]." + name }
 
-// devices whose volumes are declared, or managed until now.
+// devices returns the devices whose volumes are declared or still managed.
 func devices(obj *v1alpha1.EC2Instance) []string {
 	var all []string
 	for _, m := range obj.Spec.BlockDeviceMappings {
@@ -36,14 +36,13 @@ func devices(obj *v1alpha1.EC2Instance) []string {
 	return slices.Compact(all)
 }
 
-// The defaults of gp3, which its volumes go back to. Other types have none of their own.
+// Defaults of gp3, to which its volumes return. Other types have no defaults.
 const (
 	gp3IOPS       = "3000"
 	gp3Throughput = "125"
 )
 
-// volumeFields returns the settings of one volume. What AWS calls the volume's default type or size depends on the
-// image.
+// volumeFields returns the settings of one volume. AWS's default for its type or size depends on the image.
 func volumeFields(device string) []field {
 	one := func(name string, want func(*v1alpha1.EC2BlockDevice) string, have func(*volumeState) string) field {
 		return field{
@@ -85,7 +84,7 @@ func formatBool(b *bool) string {
 	return strconv.FormatBool(*b)
 }
 
-// mappings returns the volumes of a launch. They are encrypted and gp3 unless the owner says otherwise.
+// mappings returns the volumes of a launch. They are encrypted and gp3 unless the spec says otherwise.
 func mappings(s *v1alpha1.EC2InstanceSpec) []ec2types.BlockDeviceMapping {
 	all := make([]ec2types.BlockDeviceMapping, 0, len(s.BlockDeviceMappings))
 	for _, m := range s.BlockDeviceMappings {

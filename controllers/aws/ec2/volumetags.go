@@ -14,9 +14,9 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// planVolumeTags marks the volume at device as obj's: a launch marks all of them, and of an instance that was taken
-// over those that the spec names are taken with it, for who may change a volume is asked of the volume. One that is not
-// on offer is left alone as long as nothing of it is to be changed; that of another object is not taken at all.
+// planVolumeTags marks the volume at device as obj's. A launch marks all volumes; with an adopted instance, the volumes
+// that the spec names are adopted too, because the permission to change a volume depends on its own tags. A volume that
+// is not offered is marked only if it must be changed; one of another object is never adopted.
 func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changing bool) []external.Action {
 	v := seen.volumes[device]
 	tags := tagMap(v.Tags)

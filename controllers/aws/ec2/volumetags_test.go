@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// taking returns an object that takes the machine that another one has launched, with the volume at extra declared.
+// taking returns an object that adopts the machine that another one has launched, with the volume at extra declared.
 func taking(t *testing.T, f *fakeEC2, size int32, offered ...string) (*instance, *v1alpha1.EC2Instance) {
 	t.Helper()
 	disks := func(s *v1alpha1.EC2InstanceSpec) {
@@ -27,8 +27,8 @@ func taking(t *testing.T, f *fakeEC2, size int32, offered ...string) (*instance,
 	return a, obj
 }
 
-// The policy asks the volume itself whose it is: those that are offered with the instance are taken with it, marked
-// before they are changed, and let go with it.
+// The IAM policy checks the volume's own tags: volumes that are offered with the instance are adopted with it, marked
+// before they are changed, and released with it.
 func TestOfferedVolumesAreTakenWithTheInstance(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := taking(t, f, 30, extra, root)
@@ -53,7 +53,7 @@ func TestOfferedVolumesAreTakenWithTheInstance(t *testing.T) {
 	}
 }
 
-// A volume that nobody offers is left alone as long as there is nothing to change of it.
+// A volume that nobody offers is left alone as long as it needs no change.
 func TestAVolumeThatIsNotOfferedIsMarkedOnlyToBeChanged(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := taking(t, f, 10)
@@ -74,7 +74,7 @@ func TestAVolumeThatIsNotOfferedIsMarkedOnlyToBeChanged(t *testing.T) {
 	}
 }
 
-// Other trouble than a missing right is told as what it is.
+// Errors other than a missing permission are reported as such.
 func TestTroubleWithAVolumesTagsIsTold(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := taking(t, f, 10, extra)
@@ -90,7 +90,7 @@ func TestTroubleWithAVolumesTagsIsTold(t *testing.T) {
 	}
 }
 
-// What carries the marks of another object stays that object's.
+// A volume with the marks of another object stays that object's.
 func TestAVolumeOfAnotherObjectIsNotTaken(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, full)

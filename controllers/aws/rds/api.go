@@ -18,7 +18,7 @@ import (
 
 type opt = func(*rds.Options)
 
-// api is all that Portico asks of RDS; docs/iam is checked against it.
+// api lists the calls that Portico makes to RDS; docs/iam is checked against it.
 type api interface {
 	instanceAPI
 	snapshotAPI
@@ -45,15 +45,15 @@ type tagAPI interface {
 
 var _ api = (*rds.Client)(nil)
 
-// service is what all objects of a session share.
+// service holds what all objects of a session share.
 type service struct {
 	api
 	batch *cloud.Batch[string, instanceState]
-	// filterSize is how many identifiers a filter takes, as far as RDS has refused more.
+	// filterSize is how many identifiers a filter may have, reduced whenever RDS refuses more.
 	filterSize atomic.Int32
 }
 
-// page is RDS's most: instances in an answer. How many values a filter takes it does not say.
+// page is RDS's maximum of instances per page. RDS does not document how many values a filter may have.
 const page = 100
 
 func newService(client api, window time.Duration) *service {
@@ -69,7 +69,7 @@ func serviceFor(session *cloud.Session) *service {
 	})
 }
 
-// readMany reads instances by identifier. One that is not in the answer may be there all the same.
+// readMany reads instances by identifier. One that is missing from the response may still exist.
 func (s *service) readMany(ctx context.Context, identifiers []string) (map[string]instanceState, error) {
 	all := map[string]instanceState{}
 	for len(identifiers) > 0 {
@@ -91,8 +91,8 @@ func (s *service) readMany(ctx context.Context, identifiers []string) (map[strin
 
 const idFilter = "db-instance-id"
 
-// refusesFilter reports whether RDS takes a filter of identifiers not as it is, which of known identifiers can only be
-// their number.
+// refusesFilter reports whether RDS refuses a filter of identifiers. As the identifiers are known, the reason can only
+// be their number.
 func refusesFilter(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok || !cloud.HasCode(err, "InvalidParameterValue") {
@@ -117,7 +117,7 @@ func (s *service) pages(ctx context.Context, in *rds.DescribeDBInstancesInput, f
 	return nil
 }
 
-// readOne reads one instance; nil if there is none. Only RDS's own word proves that.
+// readOne reads one instance; nil if there is none. Only RDS's own error proves that.
 func (s *service) readOne(ctx context.Context, identifier string) (*instanceState, error) {
 	out, err := s.DescribeDBInstances(ctx, &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &identifier})
 	if cloud.IsNotFound(err) {
@@ -134,8 +134,8 @@ func (s *service) readOne(ctx context.Context, identifier string) (*instanceStat
 	return nil, fmt.Errorf("RDS DescribeDBInstances: the answer does not hold %s, and no error", identifier)
 }
 
-// Instances lists the ARNs of the database instances in the session's account and region, and keeps their states for
-// routine looks.
+// Instances lists the ARNs of the database instances in the session's account and region, and caches their states for
+// routine passes.
 func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 	return serviceFor(session).list(ctx, cloud.ListingOf[instanceState](session))
 }
@@ -146,10 +146,10 @@ func (s *service) list(ctx context.Context, listing *cloud.Listing[instanceState
 	return listing.Replace(all, cloud.Explain(err))
 }
 
-// instanceState is what AWS has of one instance.
+// instanceState is the observed state of one instance in AWS.
 type instanceState struct {
 	db   rdstypes.DBInstance
-	tags map[string]string // nil: the answer came without
+	tags map[string]string // nil: the response omits them
 }
 
 func stateOf(db *rdstypes.DBInstance) instanceState {
@@ -160,8 +160,8 @@ func stateOf(db *rdstypes.DBInstance) instanceState {
 	return seen
 }
 
-// readTags returns the tags of an instance or a snapshot. Answers that describe either may leave the tags out, which
-// says nothing of whether there are any.
+// readTags returns the tags of an instance or a snapshot. Responses that describe either may omit the tags, even if
+// there are some.
 func (s *service) readTags(ctx context.Context, arn *string) (map[string]string, error) {
 	out, err := s.ListTagsForResource(ctx, &rds.ListTagsForResourceInput{ResourceName: arn})
 	if err != nil {
@@ -178,19 +178,19 @@ func tagList(tags map[string]string) []rdstypes.Tag {
 	return cloud.TagList(tags, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
 }
 
-// identifier in the case in which RDS keeps it.
+// identifier returns the instance's identifier in lower case, as RDS stores it.
 func (s *instanceState) identifier() string {
 	return strings.ToLower(aws.ToString(s.db.DBInstanceIdentifier))
 }
 
-// resource returns RDS's own ID of the instance: another instance of the same identifier has another one.
+// resource returns RDS's own ID of the instance: another instance with the same identifier has another ID.
 func (s *instanceState) resource() string { return aws.ToString(s.db.DbiResourceId) }
 
 func (s *instanceState) arn() string { return aws.ToString(s.db.DBInstanceArn) }
 
 func (s *instanceState) status() string { return aws.ToString(s.db.DBInstanceStatus) }
 
-// pending returns the changes that wait, or are being made.
+// pending returns the changes that wait or are in progress.
 func (s *instanceState) pending() rdstypes.PendingModifiedValues {
 	if s.db.PendingModifiedValues == nil {
 		return rdstypes.PendingModifiedValues{}

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// fleet has every instance that is asked for, and takes so many in a filter.
+// fleet has every instance that is requested, and accepts a limited number in a filter.
 type fleet struct {
 	api
 	most    int
@@ -33,7 +33,7 @@ func (f *fleet) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInstanc
 	return out, nil
 }
 
-// How many identifiers a filter takes AWS does not say.
+// AWS does not document how many identifiers a filter may have.
 func TestAFilterThatTakesFewIsLearntOnce(t *testing.T) {
 	ids := make([]string, 100)
 	for n := range ids {

@@ -8,16 +8,16 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// The states of which more than a name must be known; the User Guide lists them all under "Viewing DB instance status".
+// States that the code refers to by name; the User Guide lists all under "Viewing DB instance status".
 const (
 	statusCreating    = "creating"
 	statusDeleting    = "deleting"
 	statusStorageFull = "storage-full"
 )
 
-// availability is what an instance's state means.
+// availability says what an instance's state allows.
 type availability struct {
-	modifiable bool  // RDS takes changes
+	modifiable bool  // RDS accepts changes
 	wait       error // nil: usable
 }
 
@@ -27,7 +27,8 @@ const (
 	modifyingPoll = 15 * time.Second
 )
 
-// brokenStates are the states in which somebody must act, with what to do. The first that is a prefix counts.
+// brokenStates are the states in which somebody must act, with advice. The first one that is a prefix of the state
+// counts.
 var brokenStates = []struct {
 	status, reason, advice string
 	modify                 bool
@@ -46,7 +47,7 @@ var brokenStates = []struct {
 	{"insufficient-capacity", v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
 }
 
-// availabilityOf returns what to make of seen's state. States that are not known count as work in progress.
+// availabilityOf returns what seen's state allows. Unknown states count as work in progress.
 func availabilityOf(obj *v1alpha1.RDSInstance, seen *instanceState) availability {
 	status := seen.status()
 	switch status {
@@ -62,7 +63,7 @@ func availabilityOf(obj *v1alpha1.RDSInstance, seen *instanceState) availability
 			return availability{modifiable: b.modify, wait: engine.Blocked(b.reason, "RDS shows the state %s: %s", status, b.advice)}
 		}
 	}
-	// The first backup follows the creation, and belongs to it.
+	// The first backup follows the creation and is part of it.
 	if obj.Status.FirstReadyTime != nil && (status == "backing-up" || strings.HasPrefix(status, "configuring-")) {
 		return availability{}
 	}

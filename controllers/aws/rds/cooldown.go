@@ -15,19 +15,20 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// storageCooldown is how long RDS takes no other change of a storage at least, also when it shows the instance as
-// available: "Working with storage for Amazon RDS DB instances" in the User Guide. It takes longer if RDS is still
-// optimizing the storage then.
+// storageCooldown is the minimum time for which RDS accepts no other change of a storage, even while it shows the
+// instance as available: "Working with storage for Amazon RDS DB instances" in the User Guide. It is longer if RDS is
+// still optimizing the storage then.
 const storageCooldown = 6 * time.Hour
 
-// How often it is looked whether RDS is done with the storage, and how often it is asked, if that does not show.
+// Intervals for checking whether RDS has finished with the storage, and for trying the change again if that does not
+// show.
 const (
 	optimizingPoll  = 5 * time.Minute
 	optimizingRetry = 15 * time.Minute
 )
 
-// planStorage compares the settings of the storage. Its change is a call of its own, and the last one: RDS may take
-// none of it for hours, which the others do not wait for.
+// planStorage compares the settings of the storage. Their change is a call of its own, and the last one: RDS may refuse
+// it for hours, and the other changes must not wait for that.
 func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
 	all, _ := differences(obj, seen, impatient(obj))
 	_, changes := splitStorage(all)
@@ -54,8 +55,8 @@ func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, n
 	return []external.Action{change}, nil
 }
 
-// noteStorageChange keeps when RDS was told to change the storage; of a change that waits for the maintenance window
-// nobody knows.
+// noteStorageChange records when RDS was asked to change the storage. If the change waits for the maintenance window,
+// its time is unknown.
 func (i *instance) noteStorageChange(obj *v1alpha1.RDSInstance) {
 	obj.Status.StorageChangeTime = nil
 	if obj.Spec.ApplyImmediately {
@@ -63,7 +64,8 @@ func (i *instance) noteStorageChange(obj *v1alpha1.RDSInstance) {
 	}
 }
 
-// heldStorage returns what it means that RDS takes no change of the storage yet. If the database works, it can wait.
+// heldStorage returns the error for a change of the storage that RDS does not accept yet. While the database works, the
+// change can wait.
 func (i *instance) heldStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability, changes []external.Change) error {
 	until := cooldownEnd
 	if at := obj.Status.StorageChangeTime; at != nil && i.now().Before(at.Add(storageCooldown)) {
@@ -78,16 +80,16 @@ func (i *instance) heldStorage(obj *v1alpha1.RDSInstance, seen *instanceState, n
 	return now.wait
 }
 
-// cooldownEnd says when RDS takes the next change of the storage, as far as that is known.
+// cooldownEnd says when RDS accepts the next change of the storage, as far as that is known.
 const cooldownEnd = "six hours after the last one, or longer if it is still optimizing the storage then"
 
 func waitForStorage(changes []external.Change, poll time.Duration, until string) error {
 	return engine.Wait(v1alpha1.ReasonStorageOptimizing, poll, "the database works. Only %s waits: AWS takes no further change of the storage until %s. Portico sends it then by itself, and nothing has to be done", external.Describe(changes), until)
 }
 
-// refusesStorage reports whether RDS refused a call for its last change of the storage. It has no code of its own for
-// that: "You can't currently modify the storage of this DB instance because the previous storage change is being
-// optimized."
+// refusesStorage reports whether RDS refused a call because of its last change of the storage. There is no error code
+// for that, only the message: "You can't currently modify the storage of this DB instance because the previous storage
+// change is being optimized."
 func refusesStorage(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok || !cloud.HasCode(err, "InvalidParameterCombination") {

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// reconcile passes once as the operator does, and returns what was published.
+// reconcile runs one pass as the operator does, and returns what was published.
 func reconcile(t *testing.T, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance) (published map[string]string, outcome error) {
 	t.Helper()
 	work := external.Reconciler[*v1alpha1.RDSInstance, instanceState]{
@@ -85,7 +85,7 @@ func TestFullStorageThatCannotGrowYetIsTold(t *testing.T) {
 	}
 }
 
-// Whatever call RDS refuses for its last change of the storage, nobody is told to change the spec.
+// If RDS refuses any call because of its last change of the storage, nobody is asked to change the spec.
 func TestAnotherCallThatWaitsForTheStorageIsNoWrongSpec(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object()
 	settled(t, f, v, obj)

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// create makes the instance, with its settings and tags, in one call.
+// create plans the call that creates the instance, with its settings and tags.
 func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 	if obj.Spec.RestoreFrom != nil {
 		return i.restore(obj)
@@ -50,7 +50,7 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 	}
 }
 
-// references returns what a new instance is to refer to.
+// references returns what a new instance will refer to.
 func references(s *spec) []external.Reference {
 	return append(reference.Added(reference.SecurityGroup, nil, s.VPCSecurityGroupIDs),
 		external.Reference{Kind: reference.SubnetGroup, Name: s.DBSubnetGroupName},
@@ -59,8 +59,8 @@ func references(s *spec) []external.Reference {
 		external.Reference{Kind: reference.KMSKey, Name: s.MasterUserSecretKmsKeyID})
 }
 
-// ignoreExists forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the
-// next look tells; with which password, the record does.
+// ignoreExists returns nil if the instance exists: it was created in the meantime, or by an earlier try. The next pass
+// reads its owner, and the record has its password.
 func ignoreExists(err error) error {
 	if cloud.HasCode(err, "DBInstanceAlreadyExists") {
 		return nil
@@ -68,10 +68,10 @@ func ignoreExists(err error) error {
 	return explain(err)
 }
 
-// noExtendedSupport leaves an engine version to its standard support. RDS's own choice costs money when that ends.
+// noExtendedSupport limits an engine version to its standard support. RDS's default costs money when that ends.
 const noExtendedSupport = "open-source-rds-extended-support-disabled"
 
-// desiredSettings returns the settings of a new instance, in the form in which a change would send them.
+// desiredSettings returns the settings of a new instance, as the input of a change.
 func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 	in := &input{}
 	for _, s := range settings {
@@ -80,7 +80,7 @@ func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 		}
 	}
 	if in.PubliclyAccessible == nil {
-		in.PubliclyAccessible = aws.Bool(false) // RDS's own choice may be a public address
+		in.PubliclyAccessible = aws.Bool(false) // RDS's default may be a public address
 	}
 	if in.EngineLifecycleSupport == nil && hasExtendedSupport(obj.Spec.Engine) {
 		in.EngineLifecycleSupport = aws.String(noExtendedSupport)
@@ -88,7 +88,7 @@ func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 	return in
 }
 
-// hasExtendedSupport reports whether RDS offers it for the engine; of all others it takes no word on it.
+// hasExtendedSupport reports whether RDS offers it for the engine; for all others RDS does not accept the setting.
 func hasExtendedSupport(engine string) bool { return engine == "mysql" || engine == "postgres" }
 
 func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceInput {

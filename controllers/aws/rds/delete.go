@@ -20,7 +20,7 @@ var unsaveable = []string{
 	"inaccessible-encryption-credentials",
 }
 
-// Delete removes the instance, after a final snapshot unless the owner does without.
+// Delete deletes the instance, after a final snapshot unless the spec skips it.
 func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) (bool, error) {
 	err := i.remove(ctx, obj, seen)
 	if cloud.IsNotFound(err) {
@@ -58,9 +58,9 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	_, refused := errors.AsType[smithy.APIError](err)
 	switch {
 	case refused && isInvalidState(err):
-		obj.Status.FinalSnapshotIdentifier = before // RDS may be at what an earlier call without an answer began
+		obj.Status.FinalSnapshotIdentifier = before // an earlier call without a response may be in progress
 	case refused:
-		obj.Status.FinalSnapshotIdentifier = "" // without an answer the deletion may have begun
+		obj.Status.FinalSnapshotIdentifier = "" // without a response the deletion may have begun
 	}
 	if cloud.HasCode(err, "DBSnapshotAlreadyExists") {
 		return engine.Blocked(v1alpha1.ReasonFinalSnapshotExists, "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
@@ -72,8 +72,8 @@ func isInvalidState(err error) bool {
 	return cloud.HasCode(err, "InvalidDBInstanceState") || cloud.HasCode(err, "InvalidDBInstanceStateFault")
 }
 
-// prepare switches deletion protection off if the owner says so, and only then; and has the final snapshot inherit the
-// tags, by which it can be restored. RDS does both at once, whatever waits for the maintenance window.
+// prepare switches deletion protection off, but only if the owner says so, and makes the final snapshot inherit the
+// tags, with which it can be restored. RDS applies both at once, whatever waits for the maintenance window.
 func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	in := &input{DBInstanceIdentifier: aws.String(seen.identifier())}
 	protected := aws.ToBool(seen.db.DeletionProtection)

@@ -112,7 +112,7 @@ func TestOnlyWhatIsKnownIsSaidOfTheData(t *testing.T) {
 	if err := a.remove(t.Context(), obj, observe(t, a, obj)); err == nil || obj.Status.FinalSnapshotIdentifier == "" {
 		t.Error("a deletion whose reply was lost may have made its snapshot")
 	}
-	f.lose, f.refuse = false, code("InvalidDBInstanceState") // it has begun, and a look does not show it yet
+	f.lose, f.refuse = false, code("InvalidDBInstanceState") // it has begun, and does not show yet
 	if err := a.remove(t.Context(), obj, seen); paused(err) != "Busy" || obj.Status.FinalSnapshotIdentifier == "" {
 		t.Errorf("the snapshot of a deletion that has begun is forgotten: %v", err)
 	}

@@ -20,7 +20,7 @@ import (
 
 const classField = "dbInstanceClass"
 
-// Deleted is how databases are found that were kept, and snapshots of those that were not.
+// Deleted finds databases that were kept, and snapshots of those that were not.
 var Deleted = deleted.Kind{Types: []string{"rds:db", "rds:snapshot"}, Describe: describeDeleted}
 
 func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Found) ([]operatorapi.Deleted, error) {
@@ -63,8 +63,8 @@ func keptDatabases(ctx context.Context, s *cloud.Session, found map[string]delet
 	return all, nil
 }
 
-// savedDatabases returns snapshots that stay until somebody deletes them, with what a new database needs to say to
-// begin with one.
+// savedDatabases returns snapshots that exist until somebody deletes them, with the fields of a new database that
+// starts from one.
 func savedDatabases(ctx context.Context, s *cloud.Session, found map[string]deleted.Found) (all []operatorapi.Deleted, err error) {
 	if len(found) == 0 {
 		return nil, nil

@@ -19,20 +19,20 @@ var errLost = errors.New("EOF")
 
 func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} }
 
-// fakeRDS is one instance's worth of RDS, as AWS answers: some changes wait for the maintenance window and show as
-// pending, a change at once takes along all that waits, a protected instance is not deleted, a final snapshot is taken
-// unless it is skipped.
+// fakeRDS simulates one instance in RDS: some changes wait for the maintenance window and show as pending, an immediate
+// change also applies all pending ones, a protected instance is not deleted, and a final snapshot is taken unless it is
+// skipped.
 type fakeRDS struct {
 	db       *rdstypes.DBInstance
 	tags     map[string]string
 	password string
-	license  string // that RDS chooses
+	license  string // RDS's choice
 
 	relicensed int // changes of the license
 
 	snapshots map[string]*rdstypes.DBSnapshot
 
-	made     int // instances ever
+	made     int // instances so far
 	writes   int
 	calls    []string
 	modified *rds.ModifyDBInstanceInput // the last
@@ -40,10 +40,10 @@ type fakeRDS struct {
 	fail     error // of every read
 	refuse   error // of every write, before it is done
 	lose     bool  // the reply of every write
-	absent   bool  // from answers to a filter
-	deletes  bool  // deletion takes its time
+	absent   bool  // from responses to a filter
+	deletes  bool  // deletion takes a while
 
-	leaveOut   bool  // tags, of what is described
+	leaveOut   bool  // tags, from descriptions
 	failTags   error // of reading tags
 	optimizing bool  // the storage, though the instance is available
 }
@@ -135,7 +135,7 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 	})
 }
 
-// renew has the instance be another one of the same identifier.
+// renew replaces the instance with another one of the same identifier.
 func (f *fakeRDS) renew() {
 	f.made++
 	f.db.DbiResourceId = aws.String("db-" + strconv.Itoa(f.made))
@@ -264,7 +264,7 @@ func (f *fakeRDS) RemoveTagsFromResource(_ context.Context, in *rds.RemoveTagsFr
 	})
 }
 
-// fakeVault keeps one record, and what it was at each call to RDS.
+// fakeVault stores one record, and its value at each call to RDS.
 type fakeVault struct {
 	kept map[string]string
 	fail error

@@ -40,7 +40,7 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 	})
 }
 
-// errOptimizing is the answer to a change of the storage within six hours of the last one, also while the instance is
+// errOptimizing is RDS's error for a change of the storage within six hours of the last one, even while the instance is
 // available.
 var errOptimizing = &smithy.GenericAPIError{
 	Code:    "InvalidParameterCombination",
@@ -51,8 +51,8 @@ func changesStorage(in *rds.ModifyDBInstanceInput) bool {
 	return in.AllocatedStorage != nil || in.Iops != nil || in.StorageType != nil || in.StorageThroughput != nil
 }
 
-// refusesStorage: storage with provisioned operations is changed only together with them, and not while RDS optimizes
-// it.
+// refusesStorage reports whether RDS refuses the change: storage with provisioned operations is changed only together
+// with them, and not while RDS optimizes it.
 func (f *fakeRDS) refusesStorage(in *rds.ModifyDBInstanceInput) bool {
 	if !changesStorage(in) {
 		return false
@@ -64,7 +64,7 @@ func (f *fakeRDS) refusesStorage(in *rds.ModifyDBInstanceInput) bool {
 	return has && (in.AllocatedStorage == nil || in.Iops == nil)
 }
 
-// atOnce makes the changes that never wait.
+// atOnce applies the changes that never wait.
 func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	replace(&f.db.PubliclyAccessible, in.PubliclyAccessible)
 	replace(&f.db.AutoMinorVersionUpgrade, in.AutoMinorVersionUpgrade)
@@ -111,7 +111,7 @@ func replace[T any](at **T, with *T) {
 	}
 }
 
-// inTheWindow puts off the changes that interrupt.
+// inTheWindow postpones the changes that interrupt.
 func (f *fakeRDS) inTheWindow(in *rds.ModifyDBInstanceInput) {
 	p := f.db.PendingModifiedValues
 	if p == nil {
@@ -138,7 +138,7 @@ func wait[T comparable](at **T, wish, now *T) {
 	}
 }
 
-// window lets the maintenance window come: what waits is made.
+// window simulates the maintenance window: pending changes are applied.
 func (f *fakeRDS) window() {
 	p := f.db.PendingModifiedValues
 	replace(&f.db.DBInstanceClass, p.DBInstanceClass)
@@ -151,7 +151,7 @@ func (f *fakeRDS) window() {
 	f.db.PendingModifiedValues = nil
 }
 
-// drift gives a setting a value that differs from every wish.
+// drift sets a setting to a value that no test declares.
 func (f *fakeRDS) drift(path string) {
 	flip := func(b **bool) { *b = aws.Bool(!aws.ToBool(*b)) }
 	switch path {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// The lengths are those of the API reference of CreateDBInstance. What Portico generates fits the shortest of them.
+// Lengths of passwords, from the API reference of CreateDBInstance. Generated ones fit the lowest of its limits.
 const (
 	shortest  = 8
 	generates = 30

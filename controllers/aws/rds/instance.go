@@ -1,4 +1,4 @@
-// Package rds keeps RDS kinds.
+// Package rds manages the RDS kinds.
 package rds
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// instance adapts RDSInstance; made for one pass.
+// instance adapts RDSInstance for one pass.
 type instance struct {
 	svc     *service
 	session *cloud.Session
@@ -30,7 +30,7 @@ type instance struct {
 	now     func() time.Time
 }
 
-// Instance adapts RDSInstance.
+// Instance returns the adapter of RDSInstance for one pass.
 func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.RDSInstance, instanceState] {
 	return &instance{svc: serviceFor(session), session: session, kube: kube, vault: kube.Secrets, now: session.Now}
 }
@@ -38,7 +38,8 @@ func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1al
 // longestIdentifier is RDS's limit for an instance identifier, in characters.
 const longestIdentifier = 63
 
-// identifier returns obj's in RDS. A generated one begins with a letter and has no two hyphens in a row, as RDS asks.
+// identifier returns the identifier of obj's instance in RDS. A generated one begins with a letter and has no two
+// hyphens in a row, as RDS requires.
 func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 	if name := cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.DBInstanceIdentifier), strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
 		return name
@@ -46,7 +47,7 @@ func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 	return generatedIdentifier(i.session.Identity, obj)
 }
 
-// generatedIdentifier returns what Portico calls the instance of an object that leaves it the choice.
+// generatedIdentifier returns the identifier that Portico generates for an object that specifies none.
 func generatedIdentifier(id cloud.Identity, obj metav1.Object) string {
 	const prefix = "db-"
 	name := id.GeneratedName(obj, longestIdentifier-len(prefix))
@@ -59,8 +60,9 @@ func generatedIdentifier(id cloud.Identity, obj metav1.Object) string {
 	return name
 }
 
-// Observe reads the instance with its tags: from the latest listing if the look is routine, else together with others'
-// looks of the same moment. What was not there yet is looked for alone. Tags that the answer leaves out are asked for.
+// Observe reads the instance with its tags: from the latest listing in a routine pass, else in one call with concurrent
+// reads of others. An instance without an ARN in the status is read alone. Tags that the response omits are read
+// separately.
 func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
 	seen, err := i.look(ctx, obj)
 	if err == nil && seen != nil && seen.tags == nil {
@@ -83,7 +85,7 @@ func (i *instance) look(ctx context.Context, obj *v1alpha1.RDSInstance) (*instan
 	return i.svc.batch.GetOne(ctx, name, i.svc.readOne)
 }
 
-// Owner reads ownership off the tags.
+// Owner determines ownership by the tags.
 func (i *instance) Owner(obj *v1alpha1.RDSInstance, seen *instanceState) external.Owner {
 	return i.session.Identity.Owner(obj, seen.tags)
 }
@@ -112,13 +114,13 @@ func (i *instance) SafePaths(obj *v1alpha1.RDSInstance, seen *instanceState) []s
 	return external.SafePaths(fields(obj.Spec.Engine, false), seen)
 }
 
-// Reserve notes where the instance will be.
+// Reserve records where the instance will be.
 func (i *instance) Reserve(obj *v1alpha1.RDSInstance, _ *instanceState) {
 	s := &obj.Status
 	s.DBInstanceIdentifier, s.Region, s.AccountID = i.identifier(obj), i.session.Config.Region, i.session.AccountID
 }
 
-// Plan compares.
+// Plan compares the spec with the observed state, and returns the actions and what remains afterwards.
 func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	if seen == nil {
 		return []external.Action{i.create(obj)}, nil
@@ -137,7 +139,7 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 	}
 	changed, rest := i.planSettings(obj, seen, now)
 	actions = append(actions, changed...)
-	// A password is changed only when it can be published: while something else is in the way, it waits.
+	// A password is changed only when it can be published: it waits until no other problem remains.
 	if manage && rest == nil {
 		changed, rest = i.planMaster(obj, seen)
 		if len(changed) > 0 && !now.modifiable {
@@ -149,8 +151,8 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 	return append(actions, changed...), cmp.Or(rest, held)
 }
 
-// checkImmutable finds what differs and can never be brought in line: the resource of an earlier life, or one that is
-// taken over, may be another database altogether.
+// checkImmutable returns an error if a field differs that RDS cannot change: the database of an earlier object, or an
+// adopted one, may be another database altogether.
 func checkImmutable(obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	s, db := &obj.Spec, &seen.db
 	subnets := ""
@@ -174,7 +176,7 @@ func checkImmutable(obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	return nil
 }
 
-// planTags comes first in a plan: ownership is marked before anything else is changed.
+// planTags plans the changes of tags. They come first: ownership is marked before anything else is changed.
 func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
 	return i.session.PlanTags(obj, obj.Spec.Tags, seen.tags).Actions(cloud.TagCalls{
 		SetName: "AddTagsToResource", RemoveName: "RemoveTagsFromResource",
@@ -196,7 +198,7 @@ func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *in
 	return i.untag(ctx, seen, cloud.OwnershipTagKeys(seen.tags))
 }
 
-// explain adds to the project's table what only RDS says.
+// explain explains errors that only RDS has, and all others as cloud.Explain does.
 func explain(err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
 		return engine.Blocked(v1alpha1.ReasonAccessDenied, "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the identity of the AWS account does not have the right to create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")

@@ -30,7 +30,7 @@ import (
 
 const account, region = "111122223333", "eu-west-1"
 
-// adapterOf makes the adapter of one pass; f and v outlive it.
+// adapterOf returns the adapter of one pass; f and v outlive it.
 func adapterOf(f *fakeRDS, v *fakeVault, others ...client.Object) *instance {
 	return &instance{
 		svc: newService(f, 0), vault: v, kube: external.Kube{Reader: secrets(others)}, now: time.Now,
@@ -41,7 +41,7 @@ func adapterOf(f *fakeRDS, v *fakeVault, others ...client.Object) *instance {
 	}
 }
 
-// secrets reads others; a fake client is made only for a test that needs one.
+// secrets are objects that Get returns; the fake client is created on demand, because few tests need it.
 type secrets []client.Object
 
 func (s secrets) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
@@ -174,7 +174,7 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	if days := external.FormatInt(f.db.BackupRetentionPeriod); days != external.FormatInt(object(full).Spec.BackupRetentionPeriod) {
 		t.Errorf("the removal left recovery points of %s days only", days)
 	}
-	f.drift("port") // now somebody else's business
+	f.drift("port") // no longer managed
 	f.calls = nil
 	settled(t, f, v, obj)
 	if *f.db.Endpoint.Port != 1 || len(f.calls) != 1 {
@@ -197,7 +197,7 @@ func TestLooksAreRoutineOrLive(t *testing.T) {
 	}
 }
 
-// paged is RDS with a second instance, on a page of its own.
+// paged is RDS with a second instance, on another page.
 type paged struct{ *fakeRDS }
 
 func (p paged) DescribeDBInstances(ctx context.Context, in *rds.DescribeDBInstancesInput, opts ...opt) (*rds.DescribeDBInstancesOutput, error) {
@@ -231,7 +231,7 @@ func TestAListingIsCompleteOrForgotten(t *testing.T) {
 	}
 }
 
-// The permissions in the docs are those of the calls, and of what RDS does for the caller in them.
+// The permissions in the docs are those that the calls need, including what RDS does for the caller.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/rdsinstance.json", "rds", reflect.TypeFor[api](), map[string][]string{
 		"CreateDBInstance": {"rds:CreateDBInstance", "rds:AddTagsToResource"},
@@ -245,7 +245,7 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	})
 }
 
-// What a database refers to is named by the step that makes it so; what it has already need not be admitted again.
+// The action names what it makes a database refer to; existing references are not admitted again.
 func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	f, v := &fakeRDS{}, &fakeVault{}
 	obj := object(full, func(i *v1alpha1.RDSInstance) {

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// RDS's own choice for a new instance costs money when the standard support of its version ends.
+// RDS's default for a new instance costs money when the standard support of its version ends.
 func TestExtendedSupportIsForThoseWhoAskForIt(t *testing.T) {
 	const on = "open-source-rds-extended-support"
 	for name, row := range map[string]struct {
@@ -38,13 +38,13 @@ func TestExtendedSupportIsForThoseWhoAskForIt(t *testing.T) {
 	}
 }
 
-// What a database has is left as it is until the spec says something: a missing line neither costs money nor leads to
+// The setting of an existing database is kept until the spec declares it: a missing line neither costs money nor causes
 // an upgrade.
 func TestExtendedSupportOfWhatIsThereIsLeftAlone(t *testing.T) {
 	const on = "open-source-rds-extended-support"
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object()
 	settled(t, f, v, obj)
-	f.db.EngineLifecycleSupport = aws.String(on) // as of one that is taken over
+	f.db.EngineLifecycleSupport = aws.String(on) // as on an adopted one
 	if settled(t, f, v, obj); *f.db.EngineLifecycleSupport != on {
 		t.Error("it was changed though nothing is declared")
 	}

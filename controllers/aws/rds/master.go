@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// planMaster compares the password's source, and the password as far as that can be known: RDS never shows it.
+// planMaster compares the source of the password, and the password as far as it can be known: RDS never shows it.
 func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	if seen.pending().MasterUserPassword != nil {
 		return nil, engine.Wait(v1alpha1.ReasonPasswordChanging, modifyingPoll, "RDS has taken a new master password and does not apply it yet; it is published when it is in force")
@@ -43,20 +43,20 @@ func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([
 	return []external.Action{i.changePassword(obj, seen, why)}, nil
 }
 
-// takenOver reports whether the instance is, or may be, another one than that of the record.
+// takenOver reports whether the instance is, or may be, another one than the record's.
 func (i *instance) takenOver(obj *v1alpha1.RDSInstance, seen *instanceState) bool {
 	return i.replaced(seen) || i.Owner(obj, seen) == external.Offered
 }
 
-// replaced reports whether the record is of another database of that name: one restored from a snapshot has our tags
-// from the first, and a password of its own.
+// replaced reports whether the record belongs to another database with that name: one restored from a snapshot has our
+// tags from the start, and its own password.
 func (i *instance) replaced(seen *instanceState) bool {
 	r, is := i.creds.record, seen.resource()
 	return r.resource != "" && is != "" && r.resource != is
 }
 
-// planRecord saves to which database the record belongs. That it belongs to another one is saved before the instance is
-// tagged as ours: afterwards this would be unknown, and a password would be published that is not in force.
+// planRecord saves which database the record belongs to. If it belongs to another one, that is saved before the
+// instance is tagged as ours: afterwards this would be unknown, and an invalid password would be published.
 func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
 	r := i.creds.record
 	silent := func(*engine.Events) {} // neither step changes anything in AWS
@@ -96,8 +96,7 @@ func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []e
 	return actions
 }
 
-// changePassword sends a password to RDS. RDS applies it at once in any case; changes that wait for the window keep
-// waiting.
+// changePassword sends a password to RDS. RDS always applies it at once; changes that wait for the window keep waiting.
 func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState, why string) external.Action {
 	managed := seen.db.MasterUserSecret != nil
 	fresh := i.rotationRequested(obj) || managed || i.takenOver(obj, seen)
@@ -126,11 +125,11 @@ func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState
 	}
 }
 
-// rotationPoll is how often it is looked whether a rotation would still interrupt.
+// rotationPoll is the interval for checking whether a rotation would still interrupt.
 const rotationPoll = 5 * time.Minute
 
-// planManaged hands the password over to RDS, and has it rotated when asked. RDS rotates only together with everything
-// that waits for the maintenance window, so a rotation waits for that too.
+// planManaged lets RDS manage the password, and rotate it on request. RDS rotates only together with everything that
+// waits for the maintenance window, so a rotation waits for that too.
 func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	asked := rotationOf(obj)
 	in := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(seen.identifier())}
@@ -175,7 +174,7 @@ func secretWait(seen *instanceState) error {
 	return nil
 }
 
-// withoutPassword holds back an answer of AWS's that quotes the password.
+// withoutPassword hides an error of AWS that quotes the password.
 func withoutPassword(err error, password string) error {
 	if err != nil && strings.Contains(err.Error(), password) {
 		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "RDS refused the master password; its answer is not shown, because it quotes the password")

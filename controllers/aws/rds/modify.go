@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// planSettings compares all settings but those of the storage, and changes them in one call. The error is what remains
-// afterwards.
+// planSettings compares all settings except those of the storage, and changes them in one call. The error says what
+// remains afterwards.
 func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
 	all, rest := differences(obj, seen, impatient(obj))
 	changes, storage := splitStorage(all)
@@ -28,7 +28,7 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 		return nil, rest
 	}
 	left, _ := differences(obj, seen, true)
-	if len(storage) > 0 { // it is not asked for yet
+	if len(storage) > 0 { // it is not requested yet
 		left, _ = splitStorage(left)
 	}
 	if len(left) > 0 {
@@ -37,17 +37,17 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 	return nil, nil
 }
 
-// impatient reports whether what waits for the maintenance window is asked for once more: the owner does not want to
-// wait any longer.
+// impatient reports whether changes that wait for the maintenance window are requested again, because the owner no
+// longer wants to wait.
 func impatient(obj *v1alpha1.RDSInstance) bool {
 	return obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
 }
 
-// differences returns the changes to make; inForce counts as different what is asked for and not made yet.
+// differences returns the changes to make; inForce includes those that are requested and not applied yet.
 func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) ([]external.Change, error) {
 	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
-		// Autoscaling has reached its end.
+		// Autoscaling has reached its maximum.
 		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && external.NotLess(external.FormatInt(seen.db.AllocatedStorage), c.To)
 	})
 	have := firstString(seen.pending().EngineVersion, seen.db.EngineVersion)
@@ -61,11 +61,11 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	return changes, err
 }
 
-// together are settings that RDS judges by each other, so that they change in one call: a version and its parameter
-// group, and the windows, which must not overlap.
+// together are settings that RDS validates together, so they change in one call: a version and its parameter group, and
+// the windows, which must not overlap.
 var together = [][]string{{versionPath, parameterGroupPath}, {"preferredBackupWindow", "preferredMaintenanceWindow"}, storagePaths}
 
-// modify returns the call that makes the changes. It can be divided: RDS refuses a whole call for one value.
+// modify returns the call that makes the changes. It can be divided, because RDS refuses a whole call for one value.
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
 	return external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
 		return i.modifyOnce(obj, seen, some)

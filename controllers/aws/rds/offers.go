@@ -22,7 +22,7 @@ const (
 	versionField = "engineVersion"
 )
 
-// Offers are what an AWS account has for the fields of an RDSInstance.
+// Offers lists what an AWS account has for the fields of an RDSInstance.
 var Offers = offers.Fields{
 	versionField:          {List: versions, By: []string{engineField}},
 	classField:            {List: classes, By: []string{engineField, versionField}},
@@ -31,7 +31,7 @@ var Offers = offers.Fields{
 	"vpcSecurityGroupIDs": {List: offers.SecurityGroups, Reference: reference.SecurityGroup, Many: true, Whole: true},
 }
 
-// readVersions reads the versions of an engine, the newest first.
+// readVersions reads the versions of an engine, newest first.
 func readVersions(ctx context.Context, client *rds.Client, engine string) ([]rdstypes.DBEngineVersion, error) {
 	var all []rdstypes.DBEngineVersion
 	pages := rds.NewDescribeDBEngineVersionsPaginator(client, &rds.DescribeDBEngineVersionsInput{Engine: aws.String(engine), MaxRecords: aws.Int32(page)})
@@ -48,7 +48,7 @@ func readVersions(ctx context.Context, client *rds.Client, engine string) ([]rds
 	return all, nil
 }
 
-// versions lists the versions of the engine, the newest first, and each major version before its own.
+// versions lists the versions of the engine, newest first, and each major version before its minor versions.
 func versions(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	if q.With[engineField] == "" {
 		return nil, nil
@@ -74,8 +74,8 @@ func versions(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) (
 	return items, nil
 }
 
-// classes lists the classes in which RDS runs the engine, the small before the large. Of a version that leaves the rest
-// open, or is left out, it is the newest.
+// classes lists the classes in which RDS runs the engine, small before large. If the version is incomplete or empty,
+// the newest that matches is used.
 func classes(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	if q.With[engineField] == "" {
 		return nil, nil
@@ -108,7 +108,7 @@ func classes(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([
 	return items, nil
 }
 
-// newest returns the newest version that the text stands for; nil if there is none.
+// newest returns the newest version that matches the text; nil if there is none.
 func newest(ctx context.Context, client *rds.Client, engine, version string) (*string, error) {
 	all, err := readVersions(ctx, client, engine)
 	if err != nil {
@@ -123,7 +123,7 @@ func newest(ctx context.Context, client *rds.Client, engine, version string) (*s
 	return nil, nil
 }
 
-// compareVersions compares 9.6.1 and 16.3 as people do: number by number.
+// compareVersions compares versions such as 9.6.1 and 16.3 number by number.
 func compareVersions(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
 		m, errX := strconv.Atoi(x)
@@ -135,7 +135,7 @@ func compareVersions(a, b string) int {
 	})
 }
 
-// sizes are the sizes of instance classes up to xlarge, the small before the large; then come 2xlarge and so on.
+// sizes are the sizes of instance classes up to xlarge, small before large; 2xlarge and so on follow.
 var sizes = []string{"nano", "micro", "small", "medium", "large", "xlarge"}
 
 // size ranks a class by its size: db.t4g.micro before db.r6g.2xlarge.
@@ -147,7 +147,7 @@ func size(class string) int {
 	times, found := strings.CutSuffix(last, "xlarge")
 	n, err := strconv.Atoi(times)
 	if !found || err != nil {
-		return 1000 // metal and the like
+		return 1000 // metal and similar
 	}
 	return len(sizes) + n
 }
@@ -169,7 +169,7 @@ func subnetGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuer
 	return items, nil
 }
 
-// parameterGroups lists the parameter groups of the account that are for the engine.
+// parameterGroups lists the account's parameter groups for the engine.
 func parameterGroups(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
 	pages := rds.NewDescribeDBParameterGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBParameterGroupsInput{MaxRecords: aws.Int32(page)})

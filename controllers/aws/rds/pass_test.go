@@ -25,8 +25,8 @@ func observe(t fataler, a *instance, obj *v1alpha1.RDSInstance) *instanceState {
 	return seen
 }
 
-// pass does what external does in one pass: resolve, then look, plan and act until nothing is left. The error is what
-// remains.
+// pass runs one pass as external does: it resolves, then observes, plans and acts until nothing is left. The error says
+// what remains.
 func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) (map[string]string, []string, error) {
 	t.Helper()
 	a := adapterOf(f, v, others...)
@@ -51,7 +51,7 @@ func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others
 	return nil, nil, nil
 }
 
-// settled passes until nothing is left, and returns the connection details.
+// settled runs passes until nothing is left, and returns the connection details.
 func settled(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) map[string]string {
 	t.Helper()
 	details, _, err := pass(t, f, v, obj, others...)

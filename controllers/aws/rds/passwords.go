@@ -17,31 +17,31 @@ const (
 	purpose = external.PurposeMaster
 )
 
-// vault keeps an object's own secret; external.Secrets is one.
+// vault stores an object's own secret; external.Secrets implements it.
 type vault interface {
 	Store(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error
 	Load(ctx context.Context, kind string, obj client.Object, purpose string) (map[string]string, error)
 }
 
-// record is what Portico remembers of the master password. next is saved before it is sent to RDS, and becomes password
+// record is what Portico stores about the master password. next is saved before it is sent to RDS, and becomes password
 // afterwards: whatever happens in between, the database's password is one of the two.
 type record struct {
 	password string // in force
-	next     string // decided on, perhaps in force; empty: nothing under way
-	rotation string // the value of the annotation that next, or else password, answers
+	next     string // decided on, perhaps in force; empty: none
+	rotation string // the annotation's value for which next, or else password, was chosen
 	resource string // RDS's own ID of the database in which password is in force: another one has another password
 }
 
-// String keeps the record out of every text.
+// String returns a placeholder instead of the record.
 func (record) String() string { return "(secret)" }
 
 // GoString does the same for %#v.
 func (record) GoString() string { return "(secret)" }
 
-// credentials are what one pass knows of the password.
+// credentials are what one pass knows about the password.
 type credentials struct {
 	record
-	given string // by the user's Secret
+	given string // from the user's Secret
 }
 
 // Resolve reads the password that the spec refers to, and the record.
@@ -80,7 +80,8 @@ func (i *instance) storeRecord(ctx context.Context, obj *v1alpha1.RDSInstance, r
 	return err
 }
 
-// nextPassword returns the password to send to RDS, written down. fresh asks for another one than that in force.
+// nextPassword returns the password to send to RDS, after saving it. fresh requires another one than the password in
+// force.
 func (i *instance) nextPassword(ctx context.Context, obj *v1alpha1.RDSInstance, fresh bool) (string, error) {
 	r, asked := i.creds.record, rotationOf(obj)
 	switch {
@@ -99,7 +100,7 @@ func (i *instance) nextPassword(ctx context.Context, obj *v1alpha1.RDSInstance, 
 	r.rotation = cmp.Or(asked, r.rotation)
 	toSend := r.next
 	if r.next == r.password {
-		r.next = "" // written down already
+		r.next = "" // already saved
 	}
 	if r == i.creds.record {
 		return toSend, nil
@@ -107,7 +108,7 @@ func (i *instance) nextPassword(ctx context.Context, obj *v1alpha1.RDSInstance, 
 	return toSend, i.storeRecord(ctx, obj, r)
 }
 
-// confirmPassword notes that RDS has taken the password decided on, for the database with the ID resource.
+// confirmPassword records that RDS has accepted the next password, for the database with the ID resource.
 func (i *instance) confirmPassword(ctx context.Context, obj *v1alpha1.RDSInstance, resource string) error {
 	r := i.creds.record
 	r.password, r.next, r.resource = cmp.Or(r.next, r.password), "", resource
@@ -120,8 +121,8 @@ func (i *instance) confirmPassword(ctx context.Context, obj *v1alpha1.RDSInstanc
 	return nil
 }
 
-// invalidatePassword notes that the password of the record is not in force: the instance is another one, or is about to
-// be made from a snapshot, and has the password of that time.
+// invalidatePassword records that the record's password is not in force: the instance is another one, or will be
+// restored from a snapshot, and has the password of that time.
 func (i *instance) invalidatePassword(ctx context.Context, obj *v1alpha1.RDSInstance) error {
 	r := i.creds.record
 	if r.password == "" {
@@ -131,12 +132,12 @@ func (i *instance) invalidatePassword(ctx context.Context, obj *v1alpha1.RDSInst
 	return i.storeRecord(ctx, obj, r)
 }
 
-// rotationOf returns what the owner last asked for.
+// rotationOf returns the owner's latest request for a rotation.
 func rotationOf(obj *v1alpha1.RDSInstance) string {
 	return obj.Annotations[v1alpha1.AnnotationRotatePassword]
 }
 
-// rotationRequested reports whether the owner asks for a rotation that was not done yet.
+// rotationRequested reports whether the owner requests a rotation that was not done yet.
 func (i *instance) rotationRequested(obj *v1alpha1.RDSInstance) bool {
 	asked := rotationOf(obj)
 	return asked != "" && asked != obj.Status.PasswordRotation && asked != i.creds.rotation

@@ -72,7 +72,7 @@ func TestAMissingSecretIsNamed(t *testing.T) {
 	}
 }
 
-// A crash between any two writes leaves a password that is known: next is written before RDS hears of it.
+// A crash between any two writes leaves a password that is known: next is saved before it is sent to RDS.
 func TestNoPasswordIsLost(t *testing.T) {
 	f, v, obj := &fakeRDS{lose: true}, &fakeVault{}, object()
 	if _, _, err := pass(t, f, v, obj); err == nil || v.kept["next"] != f.password || v.kept["password"] != "" {
@@ -220,7 +220,7 @@ func TestNothingShowsAPassword(t *testing.T) {
 	}
 }
 
-// The record is of the database that was: another one in its place, or an older state of it, has another password.
+// The record belongs to one database: another one with its name, or an older state of it, has another password.
 func TestThePasswordOfAnotherDatabaseIsNotTrusted(t *testing.T) {
 	for name, obj := range map[string]*v1alpha1.RDSInstance{"generated": object(), "given": object(fromSecret)} {
 		f, v := &fakeRDS{}, &fakeVault{}

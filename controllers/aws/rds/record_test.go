@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// An admin restores a lost database under its name. The first look at it changes no password, because RDS is still at
-// work: the next one must not take the record for that of this database.
+// An admin restores a lost database under its name. The first pass changes no password, because RDS is still at work:
+// the next pass must not use the record for this database.
 func TestTheRecordIsOfOneDatabase(t *testing.T) {
 	for name, tags := range map[string]map[string]string{
 		"offered":                    {"portico.dev/adopt": "payments/ledger"},
@@ -50,7 +50,7 @@ func TestARecordOfAnotherDatabaseIsNotPublished(t *testing.T) {
 	}
 }
 
-// Without knowing of which database it is, the record is trusted once, and bound to the one that is seen.
+// A record without the ID of a database is trusted once, and bound to the observed database.
 func TestARecordWithoutADatabaseIsBound(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object()
 	settled(t, f, v, obj)

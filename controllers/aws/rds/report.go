@@ -56,7 +56,7 @@ func (i *instance) details(obj *v1alpha1.RDSInstance, seen *instanceState) map[s
 	return d
 }
 
-// database returns the one to connect to; PostgreSQL always has one named postgres.
+// database returns the database to connect to; PostgreSQL always has one named postgres.
 func database(engine string, seen *instanceState) string {
 	name := aws.ToString(seen.db.DBName)
 	if name == "" && engine == "postgres" {
@@ -65,8 +65,8 @@ func database(engine string, seen *instanceState) string {
 	return name
 }
 
-// uri in the engine's scheme. MariaDB speaks MySQL's protocol, and its clients know that scheme; SQL Server takes the
-// database as a parameter.
+// uri returns the URI in the engine's scheme. MariaDB uses MySQL's protocol, and its clients know that scheme; SQL
+// Server takes the database as a parameter.
 func uri(engine string, user *url.Userinfo, host, database string) string {
 	u := url.URL{Scheme: family(engine), User: user, Host: host}
 	switch u.Scheme {
@@ -84,8 +84,8 @@ func uri(engine string, user *url.Userinfo, host, database string) string {
 	return u.String()
 }
 
-// pendingChanges returns the changes that RDS has accepted and not made, by the spec's names. Of a password only that
-// it changes.
+// pendingChanges returns the changes that RDS has accepted and not applied, by the spec's names. For a password it says
+// only that it changes.
 func pendingChanges(seen *instanceState) map[string]string {
 	p := seen.pending()
 	all := map[string]string{}
@@ -106,8 +106,8 @@ func pendingChanges(seen *instanceState) map[string]string {
 	return all
 }
 
-// beyondSettings returns the changes that wait of what no setting compares: the version, and what only AWS or a person
-// with access to it changes. Empty ones do not wait.
+// beyondSettings returns the pending changes that no setting covers: the version, and fields that only AWS or a person
+// with access to it changes. Empty values are no changes.
 func beyondSettings(p *pending) map[string]string {
 	all := map[string]string{
 		versionPath: firstString(p.EngineVersion), "dbInstanceIdentifier": firstString(p.DBInstanceIdentifier), "engine": firstString(p.Engine),
@@ -141,8 +141,8 @@ func beyondSettings(p *pending) map[string]string {
 
 const passwordPath = "masterUserPassword"
 
-// waitsForWindow reports whether anything waits that a change at once would bring along. A password and the exports of
-// logs never wait for the maintenance window.
+// waitsForWindow reports whether any change waits that an immediate change would also apply. A password and the exports
+// of logs never wait for the maintenance window.
 func waitsForWindow(seen *instanceState) bool {
 	for path := range pendingChanges(seen) {
 		if path != passwordPath && path != "enabledCloudwatchLogsExports" {
@@ -152,7 +152,7 @@ func waitsForWindow(seen *instanceState) bool {
 	return false
 }
 
-// applied returns the condition for changes that are accepted and not in force yet. It does not affect Ready: the owner
+// applied returns the condition for accepted changes that are not in force yet. It does not affect Ready: the owner
 // chose to wait for the window.
 func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	s := &obj.Status
@@ -176,7 +176,7 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	return c
 }
 
-// larger says why there is more storage than the spec asks for, unless AWS may add some.
+// larger says why there is more storage than the spec requests, unless AWS may add some.
 func larger(obj *v1alpha1.RDSInstance) string {
 	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(external.ParseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
 	if becomes <= obj.Spec.AllocatedStorage || obj.Spec.MaxAllocatedStorage != nil {

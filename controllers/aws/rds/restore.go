@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// restore makes the instance from a snapshot. What the call does not take is brought in line afterwards, the password
-// among it.
+// restore plans the call that creates the instance from a snapshot. Settings that the call does not accept are changed
+// afterwards, including the password.
 func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Action {
 	from := obj.Spec.RestoreFrom.SnapshotIdentifier
 	return external.Action{
@@ -32,7 +32,7 @@ func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Action {
 			}
 			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoreInput(obj, from))
 			if err == nil && (managedFromTheStart(obj) || !obj.Spec.ManageMasterUserPassword) {
-				obj.Status.PasswordRotation = rotationOf(obj) // otherwise it is answered when RDS takes over the password
+				obj.Status.PasswordRotation = rotationOf(obj) // else the request is done when RDS takes over the password
 			}
 			return ignoreExists(err)
 		},
@@ -56,13 +56,13 @@ func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.Res
 	return in
 }
 
-// managedFromTheStart reports whether RDS is to manage the password of what it restores: it takes that only for Oracle.
-// The password of all others is handed over when they are complete.
+// managedFromTheStart reports whether RDS manages the password of a restored database from the start, which it accepts
+// only for Oracle. For other engines RDS takes over the password when the database is complete.
 func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
 	return obj.Spec.ManageMasterUserPassword && family(obj.Spec.Engine) == "oracle"
 }
 
-// admitSnapshot lets pass only a snapshot of this namespace's: the account holds others' data too.
+// admitSnapshot returns an error unless the snapshot belongs to this namespace: the account also holds others' data.
 func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance, from string) error {
 	out, err := i.svc.DescribeDBSnapshots(ctx, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &from})
 	if cloud.HasCode(err, "DBSnapshotNotFound") || cloud.HasCode(err, "DBSnapshotNotFoundFault") || (err == nil && len(out.DBSnapshots) == 0) {
@@ -91,7 +91,7 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 	return nil
 }
 
-// admitUnencrypted lets a database be restored without encryption unless a guardrail requires it.
+// admitUnencrypted returns an error for restoring an unencrypted snapshot if a guardrail requires encryption.
 func (i *instance) admitUnencrypted(snapshot string) error {
 	for _, rule := range i.session.Guardrails() {
 		if rule.RequireEncryption {

@@ -9,8 +9,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// A public address that somebody gave the database is taken from it again, unless it was adopted or the spec says that
-// it has one.
+// A public address that somebody gave the database is removed again, unless it was adopted or the spec declares that it
+// has one.
 func TestADatabaseIsKeptPrivate(t *testing.T) {
 	for name, row := range map[string]struct {
 		adopted  bool

@@ -21,8 +21,8 @@ type (
 	field   = external.Field[*v1alpha1.RDSInstance, instanceState]
 )
 
-// setting is one thing that ModifyDBInstance changes. What it becomes counts, not what it is: a change that waits for
-// the maintenance window was asked for, and is not asked for again.
+// setting is one thing that ModifyDBInstance changes. Its pending value counts, not its current one: a change that
+// waits for the maintenance window is not requested again.
 type setting struct {
 	path      string
 	want      func(*spec) (string, bool)
@@ -40,9 +40,9 @@ const (
 	parameterGroupPath = "dbParameterGroupName"
 )
 
-// settings in the order in which changes are reported. The defaults are those of the API reference of CreateDBInstance;
-// sticky are those whose default depends on the account, the region or other settings, and three that protect.
-// engineVersion and dbInstanceIdentifier are compared elsewhere.
+// settings are in the order in which changes are reported. The defaults are those of the API reference of
+// CreateDBInstance; sticky are those whose default depends on the account, the region or other settings, and three that
+// protect. engineVersion and dbInstanceIdentifier are compared elsewhere.
 var settings = []setting{
 	{
 		path: "dbInstanceClass", sticky: true, want: external.Text(func(s *spec) string { return s.DBInstanceClass }),
@@ -106,7 +106,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
 	},
 	{
-		// Its default would cost money, or lead to an upgrade, which no missing line should.
+		// Its default would cost money or cause an upgrade, which no missing line should.
 		path: "engineLifecycleSupport", sticky: true, want: external.Text(func(s *spec) string { return s.EngineLifecycleSupport }),
 		have: func(c *current, _ *pending) string { return firstString(c.EngineLifecycleSupport) },
 		set:  func(in *input, v string, _ *instanceState) { in.EngineLifecycleSupport = &v },
@@ -152,7 +152,7 @@ var settings = []setting{
 	},
 }
 
-// settingOf returns the setting of a path in the spec.
+// settingOf returns the setting with this path in the spec.
 func settingOf(path string) (setting, bool) {
 	at := slices.IndexFunc(settings, func(s setting) bool { return s.path == path })
 	if at < 0 {
@@ -161,7 +161,7 @@ func settingOf(path string) (setting, bool) {
 	return settings[at], true
 }
 
-// fields of engine for comparison. inForce compares what is, not what it becomes.
+// fields returns the settings of the engine for comparison. inForce compares current values instead of pending ones.
 func fields(engine string, inForce bool) []field {
 	all := make([]field, 0, len(settings))
 	for _, s := range settings {
@@ -184,8 +184,8 @@ func fields(engine string, inForce bool) []field {
 	return all
 }
 
-// Storage autoscaling is off without room to grow. RDS switches it off by a size that is the allocated one, and then
-// shows none.
+// noAutoscaling means that the storage has no room to grow. RDS switches autoscaling off when the maximum is set to the
+// allocated size, and then shows none.
 const noAutoscaling = "0"
 
 func room(c *current, p *pending) string {

@@ -120,7 +120,7 @@ func TestChangesWaitForTheWindowAndAreShown(t *testing.T) {
 	if f.writes != writes+1 || obj.Status.InstanceClass != "db.m5.large" || obj.Status.PendingModifiedValues != nil || c.Reason != "Applied" {
 		t.Errorf("%d writes, class %s, condition %+v", f.writes-writes, obj.Status.InstanceClass, c)
 	}
-	// RDS takes its time: it is not asked again.
+	// RDS is still at work: the change is not requested again.
 	f.db.DBInstanceClass, f.db.PendingModifiedValues = aws.String("db.t4g.micro"), &rdstypes.PendingModifiedValues{DBInstanceClass: aws.String("db.m5.large")}
 	if _, _, err := pass(t, f, v, obj); paused(err) != "Modifying" || f.writes != writes+1 {
 		t.Errorf("%v after %d writes", err, f.writes-writes)
@@ -148,7 +148,7 @@ func TestWhatAWSMovesByItselfIsNoDrift(t *testing.T) {
 	for _, storage := range []int32{50, 100} {
 		f.db.AllocatedStorage, f.db.EngineVersion = aws.Int32(storage), aws.String("16.9")
 		if storage == 100 {
-			f.db.MaxAllocatedStorage = nil // RDS shows no room any more
+			f.db.MaxAllocatedStorage = nil // RDS no longer shows a maximum
 		}
 		settled(t, f, v, obj)
 	}
@@ -162,7 +162,7 @@ func TestWhatAWSMovesByItselfIsNoDrift(t *testing.T) {
 	}
 }
 
-// An empty window called ModifyDBInstance at every pass in an earlier system.
+// An empty window made an earlier system call ModifyDBInstance in every pass.
 func TestAnEmptyWindowIsNoWish(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) { i.Spec.PreferredBackupWindow = "02:00-02:30" })
 	settled(t, f, v, obj)
@@ -210,7 +210,7 @@ func TestAWSErrorsAreOutcomes(t *testing.T) {
 	}
 }
 
-// From any state of the settings, two rounds of steps lead to what is declared: what waits counts as done.
+// From any state of the settings, two rounds of actions lead to what is declared; pending changes count as done.
 func TestPlanConvergesFromAnywhere(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f, v, obj := &fakeRDS{}, &fakeVault{}, object(full)

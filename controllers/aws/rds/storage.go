@@ -9,13 +9,13 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// storagePaths are settings of the storage: RDS judges a change of one by the others in the same call.
+// storagePaths are settings of the storage, which RDS validates together in one call.
 var storagePaths = []string{"allocatedStorage", "storageType", "iops", "storageThroughput"}
 
 func isStorageChange(c external.Change) bool { return slices.Contains(storagePaths, c.Path) }
 
-// completeStorage adds the other settings of the storage: those that are declared; the size as it is, if AWS added to
-// it; and what the storage has provisioned, without which RDS refuses to change it.
+// completeStorage adds the other settings of the storage: the declared ones; the current size, if AWS has enlarged it;
+// and the provisioned values of the storage, without which RDS refuses to change it.
 func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) {
 	for _, path := range storagePaths {
 		s, ok := settingOf(path)
@@ -38,11 +38,11 @@ func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) 
 	}
 }
 
-// baseline is what RDS takes at least, and gives to storage that asks for nothing.
+// baseline is the minimum that RDS accepts, and gives to storage without provisioned values.
 type baseline struct{ iops, throughput int32 }
 
-// provisioning reports whether storage of this type and size has operations of its own to ask for. That of gp3 has from
-// a size on, which depends on the engine; below it RDS refuses them. The numbers are those of "Amazon RDS DB instance
+// provisioning reports whether storage of this type and size can have provisioned operations. gp3 needs a minimum size
+// for that, which depends on the engine; below it RDS refuses them. The numbers are those of "Amazon RDS DB instance
 // storage" in the User Guide.
 func provisioning(engineName, storageType string, size int32) (least baseline, provisions bool) {
 	switch storageType {
@@ -62,7 +62,7 @@ func provisioning(engineName, storageType string, size int32) (least baseline, p
 	return baseline{iops: 12000, throughput: 500}, size >= striped
 }
 
-// atLeast returns n or least, whichever is more; nil if there is neither.
+// atLeast returns the larger of n and least; nil if there is neither.
 func atLeast(least int32, n *int32) *int32 {
 	if more := max(least, aws.ToInt32(n)); more > 0 {
 		return &more
@@ -70,7 +70,7 @@ func atLeast(least int32, n *int32) *int32 {
 	return nil
 }
 
-// roundedUp: RDS rounds up provisioned operations that are not at least a tenth more than those before.
+// roundedUp reports whether have is want as RDS rounds it up: provisioned operations must grow by at least a tenth.
 func roundedUp(have, want string) bool {
 	h, w := int64(aws.ToInt32(external.ParseInt(have))), int64(aws.ToInt32(external.ParseInt(want)))
 	return w <= h && h*10 <= w*11

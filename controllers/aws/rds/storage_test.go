@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// RDS changes storage with provisioned operations only by a call that names them, declared or not.
+// RDS changes storage with provisioned operations only in a call that names them, declared or not.
 func TestGrowingStorageNamesWhatItHas(t *testing.T) {
 	for name, row := range map[string]struct {
 		engine, storageType    string

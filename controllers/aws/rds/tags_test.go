@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An answer without tags says nothing of whose the instance is.
+// A response without tags does not show whose the instance is.
 func TestTagsThatAnAnswerLeavesOutAreAskedFor(t *testing.T) {
 	f, v, obj := &fakeRDS{leaveOut: true}, &fakeVault{}, object()
 	settled(t, f, v, obj)

@@ -11,12 +11,12 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// firstString and formatBool return the first value that there is, as text.
+// firstString and formatBool return the first value that is set, as text.
 func firstString(of ...*string) string { return aws.ToString(external.FirstSet(of...)) }
 
 func formatBool(of ...*bool) string { return strconv.FormatBool(aws.ToBool(external.FirstSet(of...))) }
 
-// portOf: a new instance has no endpoint yet.
+// portOf returns the port; nil for a new instance, which has no endpoint yet.
 func portOf(c *current) *int32 {
 	if c.Endpoint == nil {
 		return nil
@@ -36,7 +36,7 @@ func groups(c *current) string {
 
 type group struct{ name, status string }
 
-// parameterGroup returns the one that the instance has; RDS lists it, and never two.
+// parameterGroup returns the instance's parameter group; RDS lists it, and never two.
 func parameterGroup(c *current) group {
 	if len(c.DBParameterGroups) == 0 {
 		return group{}
@@ -69,7 +69,7 @@ func setLogs(in *input, value string, seen *instanceState) {
 	}
 }
 
-// defaultPort returns the engine's own.
+// defaultPort returns the default port of the engine.
 func defaultPort(engine string) int32 {
 	switch family(engine) {
 	case "postgresql":

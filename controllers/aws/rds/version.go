@@ -13,8 +13,8 @@ import (
 
 const versionPath = "engineVersion"
 
-// planVersion compares the version that runs, or will after the maintenance window, with the one asked for. A WaitError
-// says why the one asked for cannot be had.
+// planVersion compares the requested version with the one that runs, or will run after the maintenance window. A
+// WaitError says why the requested one is not possible.
 func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, error) {
 	s := &obj.Spec
 	want := s.EngineVersion
@@ -29,13 +29,13 @@ func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, erro
 	case newer:
 		return nil, engine.Blocked(v1alpha1.ReasonMajorUpgradeNotAllowed, "engineVersion %s is a major upgrade from %s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion back to %s", want, have, major(s.Engine, have))
 	case sameMajor && (s.AutoMinorVersionUpgrade == nil || *s.AutoMinorVersionUpgrade):
-		return nil, nil // AWS installed a newer minor version, as it was let
+		return nil, nil // AWS installed a newer minor version, as allowed
 	default:
 		return nil, engine.Blocked(v1alpha1.ReasonDowngradeImpossible, "engineVersion %s is older than %s, which runs, and RDS cannot go back; nothing was changed. Set engineVersion to %s, or restore an older snapshot into a new database", want, have, have)
 	}
 }
 
-// partOf reports whether version begins with want, at the border of a part: 16.4 is part of 16.4.1, not of 16.40.
+// partOf reports whether want is the first parts of version: 16.4 is part of 16.4.1, not of 16.40.
 func partOf(want, version string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(version), strings.ToLower(want))
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '-')
@@ -45,7 +45,7 @@ var partBorder = regexp.MustCompile(`[.-]`)
 
 func parts(version string) []string { return partBorder.Split(version, -1) }
 
-// compare versions part by part; what only one of them has does not count.
+// compare compares versions part by part; parts that only one of them has do not count.
 func compare(a, b string) int {
 	x, y := parts(a), parts(b)
 	for i := range min(len(x), len(y)) {
@@ -62,8 +62,8 @@ func compare(a, b string) int {
 	return 0
 }
 
-// major returns the part of a version that only a major upgrade changes: two parts of MySQL's, MariaDB's and of
-// PostgreSQL's before 10, one of all others'.
+// major returns the part of a version that only a major upgrade changes: two numbers for MySQL, MariaDB and PostgreSQL
+// before 10, one for all others.
 func major(engineName, version string) string {
 	all := parts(version)
 	count := 1

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Whatever RDS can have wait is shown, also what a later version of the SDK adds.
+// Everything that can be pending in RDS is shown, including what a later version of the SDK adds.
 func TestEverythingThatWaitsIsShown(t *testing.T) {
 	fields := reflect.TypeFor[pending]()
 	for n := range fields.NumField() {
@@ -32,7 +32,7 @@ func TestEverythingThatWaitsIsShown(t *testing.T) {
 	}
 }
 
-// fill gives v, and all in it, some value: texts their own name.
+// fill sets v, and everything in it, to some value: texts to their own name.
 func fill(v reflect.Value, name string) {
 	switch v.Kind() { //nolint:exhaustive // those that occur
 	case reflect.Pointer:
@@ -89,7 +89,7 @@ func TestASecretThatCannotBeUsedIsTold(t *testing.T) {
 	}
 }
 
-// RDS takes the wish to manage the password at a restoration only of Oracle; of all others afterwards.
+// RDS accepts the request to manage the password during a restoration only for Oracle; for all others afterwards.
 func TestAManagedPasswordOfARestoredDatabase(t *testing.T) {
 	for engineName, steps := range map[string]int{"postgres": 2, "oracle-se2": 1} {
 		f, v := &fakeRDS{}, &fakeVault{}

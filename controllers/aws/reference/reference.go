@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// The kinds of references, as people call them.
+// Kinds of references, as people call them.
 const (
 	Subnet          = "subnet"
 	SubnetGroup     = "subnet group"
@@ -35,22 +35,22 @@ const (
 	Subscriber      = "address"
 )
 
-// all opens a list for every resource.
+// all is the entry that opens a list for every resource.
 const all = "*"
 
-// kind is what differs between kinds of references.
+// kind holds the differences between kinds of references.
 type kind struct {
-	list    string // the AWSProvider's
+	list    string // the name of the AWSProvider's list
 	allowed func(*v1alpha1.AWSRules) []string
-	// team is the list of the same name of a Team.
+	// team returns the Team's list of the same name.
 	team func(*v1alpha1.TeamReferences) []string
-	// canonical makes equal what names the same; nil: a name says it all.
+	// canonical returns the same text for all names of one resource; nil: it has only one name.
 	canonical func(s *cloud.Session, name string) string
-	// everybodys reports whether AWS itself keeps what goes by a name, for every user of the account; nil: nothing is.
+	// everybodys reports whether AWS itself manages the named resource, for every user of the account; nil: none.
 	everybodys func(name string) bool
-	// patterns says that one * in an entry stands for any characters.
+	// patterns says that one * in an entry matches any characters.
 	patterns bool
-	// arn by which its tags are read; nil, or an empty one: they are not read that way.
+	// arn returns the ARN by which tags are read; nil or empty: they are not read by ARN.
 	arn func(s *cloud.Session, name string) string
 }
 
@@ -68,7 +68,7 @@ var kinds = map[string]kind{
 	SubnetGroup: {
 		list: "allowedSubnetGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnetGroups },
 		team:      func(r *v1alpha1.TeamReferences) []string { return r.AllowedSubnetGroups },
-		canonical: func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS keeps it
+		canonical: func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS stores it
 		arn:       func(s *cloud.Session, name string) string { return s.ARN("rds", "subgrp:"+strings.ToLower(name)) },
 	},
 	InstanceProfile: {
@@ -110,13 +110,13 @@ var kinds = map[string]kind{
 	ParameterGroup: {
 		list: "allowedParameterGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedParameterGroups },
 		team:       func(r *v1alpha1.TeamReferences) []string { return r.AllowedParameterGroups },
-		canonical:  func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS keeps it
+		canonical:  func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS stores it
 		arn:        func(s *cloud.Session, name string) string { return s.ARN("rds", "pg:"+strings.ToLower(name)) },
 		everybodys: func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "default.") },
 	},
 }
 
-// everybodys reports whether the name stands for what AWS itself keeps.
+// everybodys reports whether AWS itself manages the named resource.
 func everybodys(r external.Reference) bool {
 	k := kinds[r.Kind]
 	return k.everybodys != nil && k.everybodys(r.Name)
@@ -127,7 +127,7 @@ func Listed(s *cloud.Session, r external.Reference) bool {
 	return names(s, r, kinds[r.Kind].allowed(&s.Rules))
 }
 
-// names reports whether some entry of the list names the resource.
+// names reports whether an entry of the list matches the resource.
 func names(s *cloud.Session, r external.Reference, list []string) bool {
 	k := kinds[r.Kind]
 	same := func(name string) string {
@@ -155,7 +155,7 @@ func Narrowed(s *cloud.Session, r external.Reference) error {
 	return cloud.NotAllowed("the "+r.Kind+" "+r.Name, kinds[r.Kind].list, v1alpha1.KindTeam+" "+s.Team.Name, guardrails.Shorten(list))
 }
 
-// Added returns the references to those of is that are not among was.
+// Added returns references to the elements of is that are not in was.
 func Added(kind string, was, is []string) []external.Reference {
 	var refs []external.Reference
 	for _, name := range is {
@@ -177,7 +177,8 @@ func For(session *cloud.Session) *Checker {
 	return &Checker{session: session, svc: serviceFor(session)}
 }
 
-// Admit lets pass what obj's namespace may use, and names all else. It asks AWS only about what no list allows.
+// Admit returns an error that names the resources that obj's namespace may not use. It asks AWS only about those that
+// no list allows.
 func (c *Checker) Admit(ctx context.Context, obj client.Object, references []external.Reference) error {
 	var open []external.Reference
 	for _, r := range references {
@@ -200,8 +201,8 @@ func (c *Checker) Admit(ctx context.Context, obj client.Object, references []ext
 	return Refuse(c.session, obj, open)
 }
 
-// Refuse says that obj's namespace may not use these, and who can change that. It says the same of what there is not:
-// nobody learns here what another team has.
+// Refuse returns the error that obj's namespace may not use these resources, and who can change that. It is the same
+// for resources that do not exist, so that nobody learns what another team has.
 func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) error {
 	var names, lists []string
 	for _, r := range refused {
@@ -217,15 +218,15 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 		alias = " The tags of a key are found by its ID or ARN only, not by an alias."
 	}
 	tag := fmt.Sprintf(", or to tag %s %s=%s in AWS", it, cloud.TagNamespace, obj.GetNamespace())
-	taggable := func(r external.Reference) bool { return !kinds[r.Kind].patterns } // what goes by patterns is of others
+	taggable := func(r external.Reference) bool { return !kinds[r.Kind].patterns } // patterns match others' resources
 	if !s.Services.Offers(tagging.ServiceID) || !slices.ContainsFunc(refused, taggable) {
-		tag, alias = "", "" // nobody can read them
+		tag, alias = "", "" // tags cannot be read
 	}
 	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s cannot use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",
 		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, tag, alias)
 }
 
-// NoProfile says that there is no such instance profile, where its name is one that the namespace may use.
+// NoProfile returns the error for an instance profile that does not exist, and whose name the namespace may use.
 func NoProfile(nameOrARN string) error {
 	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
 }

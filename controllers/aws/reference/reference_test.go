@@ -114,7 +114,7 @@ func ledger() *v1alpha1.EC2Instance {
 	return &v1alpha1.EC2Instance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "ledger", UID: "uid"}}
 }
 
-// A team may name what is its own and what is for all; what is another team's, or nobody's, it may not.
+// A team may name its own resources and those that are for all; not another team's, nor those without an owner.
 func TestWhatANamespaceMayName(t *testing.T) {
 	const otherKey = "arn:aws:kms:eu-west-1:999999999999:key/3"
 	rules := v1alpha1.AWSRules{
@@ -186,7 +186,7 @@ func TestWhatANamespaceMayName(t *testing.T) {
 	}
 }
 
-// Everything is asked about in one call, and all that is refused is told at once, with what to do.
+// One call checks all references, and the error names all refused ones, with what to do.
 func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
 	s := account()
 	err := checker(s, v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{
@@ -205,7 +205,7 @@ func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Whether another team has a profile of this name is not told.
+// The error does not show whether another team has a profile of this name.
 func TestAProfileThatIsNotThereIsRefusedAsAnothersIs(t *testing.T) {
 	err := checker(account(), v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: InstanceProfile, Name: "none"}})
 	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ReferenceNotAllowed" || !strings.Contains(err.Error(), "the instance profile none, or there is no such thing") {
@@ -213,7 +213,7 @@ func TestAProfileThatIsNotThereIsRefusedAsAnothersIs(t *testing.T) {
 	}
 }
 
-// What AWS does not answer is no consent.
+// An error of AWS is no permission.
 func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
 	for _, kind := range []string{Subnet, InstanceProfile, KeyPair, ParameterGroup} {
 		s := account()
@@ -229,7 +229,7 @@ func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
 	}
 }
 
-// What the account opens to all, a team with a list of its own may name only if it is on that, too.
+// If a team has a list of its own, what the account allows to all must also be on that list.
 func TestATeamNarrowsWhatItMayName(t *testing.T) {
 	every := []string{"*"}
 	open := v1alpha1.AWSRules{
@@ -279,8 +279,7 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 	}
 }
 
-// A server that is not AWS may know no tags of others: then the lists alone say what may be named, and nothing fails
-// for it.
+// A server that is not AWS may not know the tags of resources: then only the lists decide, and nothing fails.
 func TestWithoutTheTaggingAPIListsDecide(t *testing.T) {
 	listed := v1alpha1.AWSRules{AllowedDeadLetterQueues: []string{sqsARN + "theirs"}}
 	for name, row := range map[string]struct {
@@ -308,7 +307,7 @@ func TestWithoutTheTaggingAPIListsDecide(t *testing.T) {
 	}
 }
 
-// A list offers what a namespace may name, and nothing of what other teams have.
+// Offers list what a namespace may name, and nothing that other teams have.
 func TestWhatIsOfferedIsWhatMayBeNamed(t *testing.T) {
 	s := account()
 	for kind, all := range map[string][]Tagged{

@@ -16,22 +16,22 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// tagAPI is what Portico asks of the Resource Groups Tagging API, which knows the tags of nearly everything.
+// tagAPI lists the calls to the Resource Groups Tagging API, which knows the tags of nearly everything.
 type tagAPI interface {
 	GetResources(context.Context, *tagging.GetResourcesInput, ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error)
 }
 
-// profileAPI is what Portico asks of IAM, whose instance profiles the tagging API does not show.
+// profileAPI lists the calls to IAM: the tagging API does not show its instance profiles.
 type profileAPI interface {
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
 }
 
-// keyPairAPI is what Portico asks of EC2, whose key pairs go by names, and their ARNs by IDs.
+// keyPairAPI lists the calls to EC2: key pairs are named by their names, and their ARNs contain IDs.
 type keyPairAPI interface {
 	DescribeKeyPairs(context.Context, *ec2.DescribeKeyPairsInput, ...func(*ec2.Options)) (*ec2.DescribeKeyPairsOutput, error)
 }
 
-// service is what all objects of a session share.
+// service holds what all objects of a session share.
 type service struct {
 	tags     tagAPI
 	profiles profileAPI
@@ -44,8 +44,8 @@ func serviceFor(session *cloud.Session) *service {
 	})
 }
 
-// tags reads those of the references, in one call for all but instance profiles and key pairs. What is not in the
-// answer has none, or is not of this account and region.
+// tags reads the tags of the references, in one call for all except instance profiles and key pairs. A resource that is
+// missing from the response has no tags, or is not in this account and region.
 func (c *Checker) tags(ctx context.Context, references []external.Reference) (map[external.Reference]map[string]string, error) {
 	found := map[external.Reference]map[string]string{}
 	var arns []string
@@ -72,8 +72,8 @@ func (c *Checker) tags(ctx context.Context, references []external.Reference) (ma
 	return found, nil
 }
 
-// byName returns how the tags are read of a kind that the tagging API does not know by the names that are given, and of
-// which service; nil: it does.
+// byName returns the function that reads the tags of a kind that the tagging API does not find by the given names, and
+// the service that it calls; nil: the tagging API does.
 func (c *Checker) byName(kind string) (read func(ctx context.Context, name string) (map[string]string, error), service string) {
 	switch kind {
 	case InstanceProfile:
@@ -84,7 +84,7 @@ func (c *Checker) byName(kind string) (read func(ctx context.Context, name strin
 	return nil, ""
 }
 
-// keyPair reads the tags of a key pair; one that is not there is refused as another team's is.
+// keyPair reads the tags of a key pair; one that does not exist is refused like another team's.
 func (c *Checker) keyPair(ctx context.Context, name string) (map[string]string, error) {
 	out, err := c.svc.keyPairs.DescribeKeyPairs(ctx, &ec2.DescribeKeyPairsInput{KeyNames: []string{name}})
 	if cloud.HasCode(err, "InvalidKeyPair.NotFound") {
@@ -96,11 +96,11 @@ func (c *Checker) keyPair(ctx context.Context, name string) (map[string]string, 
 	return cloud.TagMap(out.KeyPairs[0].Tags, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
-// read reads the tags of all these.
+// read reads the tags of the resources with these ARNs.
 func (s *service) read(ctx context.Context, arns []string) (map[string]map[string]string, error) {
 	found := map[string]map[string]string{}
 	if len(arns) == 0 {
-		return found, nil // without a list AWS would show everything
+		return found, nil // without a list AWS would return everything
 	}
 	slices.Sort(arns)
 	pages := tagging.NewGetResourcesPaginator(s.tags, &tagging.GetResourcesInput{ResourceARNList: slices.Compact(arns)})
@@ -116,7 +116,7 @@ func (s *service) read(ctx context.Context, arns []string) (map[string]map[strin
 	return found, nil
 }
 
-// profile reads the tags of an instance profile; those of another account's are not to be read.
+// profile reads the tags of an instance profile; it returns none for another account's, which cannot be read.
 func (c *Checker) profile(ctx context.Context, nameOrARN string) (map[string]string, error) {
 	name := profileName(c.session, nameOrARN)
 	if isARN(name) {
@@ -124,7 +124,7 @@ func (c *Checker) profile(ctx context.Context, nameOrARN string) (map[string]str
 	}
 	out, err := c.svc.profiles.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 	if cloud.HasCode(err, "NoSuchEntity") {
-		return nil, nil // which is refused as another team's is
+		return nil, nil // refused like another team's
 	}
 	if err != nil {
 		return nil, err

@@ -14,11 +14,11 @@ type Tagged struct {
 	Tags map[string]string
 }
 
-// mostARNs is how many resources one call reads the tags of.
+// mostARNs is the maximum number of resources whose tags one call reads.
 const mostARNs = 100
 
-// Usable returns which of the account's resources of a kind a namespace can name, as Admit decides it for an object
-// that offers nothing to itself. It asks AWS only for tags that are not known.
+// Usable returns which of the account's resources of a kind a namespace can name, as Admit decides for an object to
+// which nothing is offered. It asks AWS only for tags that are not known.
 func (c *Checker) Usable(ctx context.Context, namespace, kind string, all []Tagged) (map[string]bool, error) {
 	usable := map[string]bool{}
 	var ask []external.Reference

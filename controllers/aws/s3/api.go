@@ -11,7 +11,7 @@ import (
 
 type opt = func(*s3.Options)
 
-// api is all that Portico asks of S3; docs/iam is checked against it.
+// api lists the calls that Portico makes to S3; docs/iam is checked against it.
 type api interface {
 	bucketAPI
 	objectAPI
@@ -62,13 +62,13 @@ type rulesAPI interface {
 	DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (*s3.DeleteBucketCorsOutput, error)
 }
 
-// controlAPI is S3 Control's part: it writes tags where S3 itself does not.
+// controlAPI lists the calls to S3 Control, which writes tags where S3 itself does not.
 type controlAPI interface {
 	TagResource(context.Context, *s3control.TagResourceInput, ...func(*s3control.Options)) (*s3control.TagResourceOutput, error)
 	UntagResource(context.Context, *s3control.UntagResourceInput, ...func(*s3control.Options)) (*s3control.UntagResourceOutput, error)
 }
 
-// client is both services in one.
+// client combines both services.
 type client struct {
 	*s3.Client
 	controlAPI
@@ -76,12 +76,12 @@ type client struct {
 
 var _ api = client{}
 
-// target is one bucket, and the account that must own it: every call carries both.
+// target is one bucket, and the account that must own it: every call contains both.
 type target struct {
 	api       api
 	bucket    *string
-	account   *string // nil if nobody knows it
-	accountID *string // by which S3 Control goes, known or stated
+	account   *string // nil if it is not known
+	accountID *string // for S3 Control, known or stated
 	arn       *string
 
 	tagging     *tagging

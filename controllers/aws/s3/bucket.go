@@ -1,4 +1,4 @@
-// Package s3 keeps S3 kinds.
+// Package s3 manages the S3 kinds.
 package s3
 
 import (
@@ -21,11 +21,11 @@ import (
 // longest is the limit for a bucket name, in characters.
 const longest = cloud.LongestBucketName
 
-// Settling is how long S3 may deny that a bucket exists which was made a moment ago. Its guide calls buckets eventually
-// consistent and gives no time; Terraform's provider waits as long.
+// Settling is how long S3 may report that a new bucket does not exist. Its guide calls buckets eventually consistent
+// and gives no time; Terraform's provider waits as long.
 const Settling = 2 * time.Minute
 
-// bucketState is what AWS has of one bucket.
+// bucketState is the observed state of one bucket in AWS.
 type bucketState struct {
 	tags map[string]string
 	// config holds the features that were read, by path: those declared or managed, and in audits those with safe
@@ -33,20 +33,20 @@ type bucketState struct {
 	config map[string]any
 }
 
-// bucket adapts S3Bucket; made for one pass.
+// bucket adapts S3Bucket for one pass.
 type bucket struct {
 	api     api
 	session *cloud.Session
 	tagging *tagging
-	former  *string // the name that earlier versions picked, if the bucket has it; see tags
+	former  *string // the name that earlier versions generated, if the bucket has it; see tags
 	made    *made
 	kube    external.Kube
-	// receivers and to are of those who are notified; see Resolve.
+	// receivers and to describe the queues and topics that are notified; see Resolve.
 	receivers receivers
 	to        *destinations
 }
 
-// Bucket adapts S3Bucket.
+// Bucket returns the adapter of S3Bucket for one pass.
 func Bucket(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
 	return bucket{
 		session: session, api: clientFor(session), tagging: taggingFor(session), former: new(string), made: new(made),
@@ -55,11 +55,11 @@ func Bucket(session *cloud.Session, kube external.Kube) external.Adapter[*v1alph
 	}
 }
 
-// ownEndpoint reports whether buckets are elsewhere than at AWS.
+// ownEndpoint reports whether buckets are on a server other than AWS.
 func ownEndpoint(session *cloud.Session) bool { return session.Services.Endpoint(s3.ServiceID) != "" }
 
-// standsForAWS reports whether buckets are at AWS, or at what has all of its services. A server for buckets alone may
-// have no TLS.
+// standsForAWS reports whether buckets are in AWS, or on a server that has all of its services. A server for buckets
+// alone may have no TLS.
 func standsForAWS(session *cloud.Session) bool {
 	return session.Services.Own[s3.ServiceID] == "" && !session.Stated
 }
@@ -72,7 +72,7 @@ func clientFor(session *cloud.Session) client {
 	})
 }
 
-// pageOfBuckets is how many buckets one call lists: S3's most.
+// pageOfBuckets is S3's maximum of buckets per page.
 const pageOfBuckets = 10_000
 
 // Buckets lists the ARNs of the account's buckets in the session's region.
@@ -106,14 +106,14 @@ func (b bucket) targetOf(name string) target {
 		api: b.api, bucket: &name, accountID: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
 		tagging: b.tagging, ownEndpoint: ownEndpoint(b.session), caller: b.session, made: b.made, to: b.to,
 	}
-	if !b.session.Stated { // what was not asked for proves nothing, and the server may know another owner
+	if !b.session.Stated { // a stated account proves nothing, and the server may know another owner
 		t.account = t.accountID
 	}
 	return t
 }
 
 // Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed; in
-// audits also what is to be safe.
+// audits also settings that must be safe.
 func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketState, error) {
 	tags, err := b.tags(ctx, obj)
 	if cloud.IsNotFound(err) {
@@ -123,7 +123,7 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 		return nil, b.explainFirst(obj, err)
 	}
 	if b.session.Identity.Owner(obj, tags) == external.Ours {
-		obj.Status.CreatedUnmarked = false // from here on the tags alone say whose it is
+		obj.Status.CreatedUnmarked = false // from here on only the tags show the owner
 	}
 	seen := &bucketState{tags: tags, config: map[string]any{}}
 	if !external.ReadsSettings(obj, b.Owner(obj, seen)) {
@@ -138,8 +138,9 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 	return seen, nil
 }
 
-// Owner reads ownership off the tags. What was made for obj and has no tags at all is taken like what an earlier object
-// left: the note of it is saved before anything is written. When obj goes, it goes too.
+// Owner determines ownership by the tags. A bucket that was created for obj and has no tags at all is adopted like one
+// that an earlier object left: that it was created is saved before anything is written. When obj is deleted, so is the
+// bucket.
 func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner {
 	switch made := obj.Status.CreatedUnmarked && len(seen.tags) == 0; {
 	case made && obj.DeletionTimestamp.IsZero():
@@ -150,7 +151,7 @@ func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner 
 	return b.session.Identity.Owner(obj, seen.tags)
 }
 
-// Remark implements external.Remarker. The command of S3 replaces all tags, so that it names those of others too.
+// Remark implements external.Remarker. The command of S3 replaces all tags, so it includes those of others.
 func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 	marks, t := b.session.Identity.LostMarks(obj, seen.tags), b.target(obj)
 	if marks == nil {
@@ -167,7 +168,7 @@ func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 	return b.session.Command(s3.ServiceID, words...)
 }
 
-// Declared lists the spec paths in use; tags one by one, the provider's default tags among them.
+// Declared lists the spec paths in use; tags one by one, including the provider's default tags.
 func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 	var paths []string
 	for _, f := range features {
@@ -194,7 +195,7 @@ func (b bucket) SafePaths(_ *v1alpha1.S3Bucket, seen *bucketState) []string {
 	return paths
 }
 
-// Plan compares.
+// Plan compares the spec with the observed state, and returns the actions and what remains afterwards.
 func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Action, error) {
 	t := b.target(obj)
 	if seen == nil {
@@ -216,13 +217,13 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Acti
 	return actions, b.to.rest
 }
 
-// Reserve notes where the bucket will be.
+// Reserve records where the bucket will be.
 func (b bucket) Reserve(obj *v1alpha1.S3Bucket, _ *bucketState) {
 	s := &obj.Status
 	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
 }
 
-// planTags compares the tags.
+// planTags returns the action that changes the tags, and whether there is a change.
 func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool) {
 	change, have := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags), seen.tags
 	return change.Action("PutBucketTagging", func(ctx context.Context, part cloud.TagChange) error {
@@ -248,7 +249,7 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, seen *bucketState) map[string]str
 	}
 }
 
-// admittedKey returns the KMS key that the bucket is encrypted with and may be.
+// admittedKey returns the KMS key that the bucket is encrypted with, if the bucket may use it.
 func admittedKey(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 	if obj.Spec.Encryption == nil {
 		return ""
@@ -257,9 +258,9 @@ func admittedKey(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 	return external.Admitted(obj.Status.KMSKey, obj.Spec.Encryption.KMSKeyID, have.key)
 }
 
-// domainName returns where the bucket is reached, as the SDK reaches it: by a host of its own in AWS, whose name ends
-// otherwise in each partition, and below the host of a custom endpoint. AWS's certificates are for one name in front of
-// that host: buckets whose names have dots are reached below it, too.
+// domainName returns where the SDK reaches the bucket: in AWS at a host of its own, whose suffix depends on the
+// partition, and at a custom endpoint by a path. AWS's certificates cover only one label in front of its host, so
+// buckets whose names have dots are reached by a path, too.
 func domainName(session *cloud.Session, name string) string {
 	params := s3.EndpointParameters{Region: &session.Config.Region}
 	endpoint := session.Services.Endpoint(s3.ServiceID)
@@ -269,7 +270,7 @@ func domainName(session *cloud.Session, name string) string {
 	at, err := s3.NewDefaultEndpointResolverV2().ResolveEndpoint(context.Background(), params)
 	switch {
 	case err != nil:
-		return "" // no call gets there either
+		return "" // calls fail there, too
 	case endpoint != "", strings.Contains(name, "."):
 		return at.URI.Host + path.Join("/", at.URI.Path, name)
 	}

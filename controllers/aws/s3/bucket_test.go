@@ -112,7 +112,7 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 		t.Error("encryption is not AWS's default")
 	}
 	b.Status.ManagedFields = a.Declared(b)
-	f.versioning, f.calls = "Enabled", nil // now somebody else's business
+	f.versioning, f.calls = "Enabled", nil // no longer managed
 	settle(t, a, b)
 	if f.versioning != "Enabled" || len(f.calls) != 1 {
 		t.Errorf("an unmanaged field was touched: %v", f.calls)
@@ -149,7 +149,8 @@ func keys(n int) []string {
 	return all
 }
 
-// A key may hold what XML has no place for: DeleteObjects cannot name it, and says that it has removed it.
+// A key may contain characters that XML cannot represent: DeleteObjects cannot name it, and reports that it has removed
+// it.
 func TestEmptyingFindsKeysThatXMLCannotCarry(t *testing.T) {
 	f := &fakeS3{exists: true, tags: map[string]string{}, objects: []string{"a\x01b", "a b+c%", "line\nbreak", "z"}}
 	a, b := adapter(f), object()
@@ -163,7 +164,7 @@ func TestEmptyingFindsKeysThatXMLCannotCarry(t *testing.T) {
 	}
 }
 
-// Where a server lists such a key under another name, nothing is removed however often it says so.
+// If a server lists such a key under another name, nothing is removed, however often it reports success.
 func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	f := &fakeS3{exists: true, tags: map[string]string{}, objects: []string{"a\x01b"}, plain: true}
 	a, b := adapter(f), object()
@@ -182,7 +183,8 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	}
 }
 
-// What a server keeps beside its objects no listing shows: the message says so, and nothing is tried in a hurry.
+// What a server stores beside its objects appears in no listing: the message says so, and there is no hurry to try
+// again.
 func TestABucketThatIsCalledNotEmptyAndListsNothingIsTold(t *testing.T) {
 	f := &fakeS3{exists: true, tags: map[string]string{}, stubborn: true}
 	a, b := adapter(f), object()
@@ -231,7 +233,7 @@ func TestFirstCallExplainsWhoHasTheName(t *testing.T) {
 	}
 }
 
-// Whatever is declared, one application of the plan reaches it and the second look finds nothing to do.
+// For any spec, one application of the plan reaches it, and the second pass finds nothing to do.
 func TestAnyRulesConverge(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := object()
@@ -255,7 +257,7 @@ func TestAnyRulesConverge(t *testing.T) {
 	})
 }
 
-// AWS encrypts by itself, and need not be told to; a server that has no encryption set is told.
+// AWS always encrypts, and needs no call for it; a server without default encryption gets the call.
 func TestDeclaredEncryptionIsSentWhereNoneIsSet(t *testing.T) {
 	for unencrypted, writes := range map[bool]int{true: 1, false: 0} {
 		b := object()
@@ -273,8 +275,8 @@ func TestDeclaredEncryptionIsSentWhereNoneIsSet(t *testing.T) {
 	}
 }
 
-// S3 may return a maxAgeSeconds of 0, or leave it out: neither is a difference, and what is declared is sent with the
-// next rule that is one.
+// S3 may return a maxAgeSeconds of 0, or omit it: neither is a difference, and a declared value is sent with the next
+// change of a rule.
 func TestAZeroMaxAgeSettlesReturnedOrLeftOut(t *testing.T) {
 	for _, returned := range []*int32{nil, aws.Int32(0)} {
 		b := object()
@@ -305,7 +307,7 @@ func TestTheDomainNameIsThatOfTheEndpoint(t *testing.T) {
 		"pay.s3.us-gov-west-1.amazonaws.com": {region: "us-gov-west-1", partition: "aws-us-gov"},
 		"pay.s3.cn-north-1.amazonaws.com.cn": {region: "cn-north-1", partition: "aws-cn"},
 		"pay.s3.eusc-de-east-1.amazonaws.eu": {region: "eusc-de-east-1", partition: "aws-eusc"},
-		"s3.eu-west-1.amazonaws.com/a.b":     {region: "eu-west-1", partition: "aws"}, // whose certificate knows one name in front
+		"s3.eu-west-1.amazonaws.com/a.b":     {region: "eu-west-1", partition: "aws"}, // AWS's certificate covers only one label
 		"minio.example.com:9000/pay":         {region: "eu-west-1", partition: "aws", endpoint: "https://minio.example.com:9000"},
 		"gateway.example.com/storage/s3/a.b": {region: "eu-west-1", partition: "aws", endpoint: "https://gateway.example.com/storage/s3/"},
 		"[fd00::1]:4566/a.b":                 {region: "eu-west-1", partition: "aws", endpoint: "http://[fd00::1]:4566"},
@@ -322,7 +324,7 @@ func TestTheDomainNameIsThatOfTheEndpoint(t *testing.T) {
 	}
 }
 
-// One call replaces a bucket's whole encryption rule: what it holds beside our fields must survive.
+// One call replaces a bucket's whole encryption rule: its settings beside our fields must be preserved.
 func TestBlockedEncryptionTypesSurvive(t *testing.T) {
 	f := &fakeS3{}
 	a, b := adapter(f), object()

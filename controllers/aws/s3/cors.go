@@ -61,7 +61,7 @@ var cors = typedFeature[[]v1alpha1.S3CORSRule]{
 	},
 }
 
-// corsTexts returns the rules by their place, which counts.
+// corsTexts returns the rules by their position, which matters.
 func corsTexts(rules []v1alpha1.S3CORSRule) map[string]string {
 	texts := map[string]string{}
 	for i, r := range withoutZeroAge(rules) {
@@ -70,7 +70,7 @@ func corsTexts(rules []v1alpha1.S3CORSRule) map[string]string {
 	return texts
 }
 
-// withoutZeroAge returns the rules without a maxAgeSeconds of 0, which S3 may return or leave out.
+// withoutZeroAge returns the rules without a maxAgeSeconds of 0, which S3 may return or omit.
 func withoutZeroAge(rules []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
 	rules = slices.Clone(rules)
 	for i := range rules {
@@ -81,7 +81,7 @@ func withoutZeroAge(rules []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
 	return rules
 }
 
-// normalCORS sorts what is a set within a rule. The order of the rules counts: the first that fits answers.
+// normalCORS sorts the sets within a rule. The order of the rules matters: the first that matches applies.
 func normalCORS(rules []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
 	for i := range rules {
 		r := &rules[i]

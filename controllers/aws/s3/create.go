@@ -13,21 +13,21 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// oldest is the region that answers 200 to whoever creates a bucket that is theirs already, and takes no constraint.
+// oldest is the region that answers 200 if the owner of a bucket creates it again, and accepts no constraint.
 const oldest = "us-east-1"
 
-// tagless are the answers of regions, and of servers that are not AWS, that create no bucket with tags.
+// tagless are the error codes of regions, and of servers other than AWS, that do not create buckets with tags.
 var tagless = []string{"UnsupportedArgument", "MalformedXML", "InvalidArgument"}
 
-// create makes the bucket with its tags in one call, so that no bucket of ours is ever without; where that is refused,
-// without them.
+// create plans the call that creates the bucket with its tags, so that no bucket of ours is ever without; if that is
+// refused, without them.
 func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 	return external.Action{
 		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
 		Changes:    external.InitialChanges(b.session.TagPaths(obj, obj.Spec.Tags)),
-		References: encryptionKey(&obj.Spec), // it is set afterwards, and a bucket without it is not what was asked for
+		References: encryptionKey(&obj.Spec), // it is set afterwards; without it the bucket is not as requested
 		Do: func(ctx context.Context) error {
-			// Reserved by now: see Reserve.
+			// The name is saved already: see Reserve.
 			_, err := t.api.CreateBucket(ctx, b.creation(t, b.session.Tags(obj, obj.Spec.Tags)))
 			marked := !slices.Contains(tagless, cloud.Code(err))
 			if !marked {
@@ -40,10 +40,10 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 				b.closeNew(ctx, obj, t, isNew)
 				return nil
 			case cloud.HasCode(err, "BucketAlreadyOwnedByYou"):
-				return nil // an earlier try got through; the next look tells whose tags it has
+				return nil // an earlier try succeeded; the next pass reads whose tags it has
 			case cloud.HasCode(err, "BucketAlreadyExists"):
 				s := &obj.Status
-				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is nothing of ours to look for
+				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is no bucket of ours to find
 				s.CreatedUnmarked = false
 				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Choose another bucketName, or leave it out, and Portico picks one", *t.bucket)
 			}
@@ -52,8 +52,8 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 	}
 }
 
-// closeNew has a bucket that was just made refuse requests without TLS, unless the spec says otherwise: the look that
-// follows saves a call. What fails here that look finds, and it is done as any other change.
+// closeNew makes a new bucket refuse requests without TLS, unless the spec says otherwise. It also saves the next pass
+// a call. If it fails, the next pass finds the difference and repairs it like any other.
 func (b bucket) closeNew(ctx context.Context, obj *v1alpha1.S3Bucket, t target, isNew bool) {
 	if b.made.here = isNew; !isNew {
 		return
@@ -67,7 +67,7 @@ func (b bucket) closeNew(ctx context.Context, obj *v1alpha1.S3Bucket, t target, 
 	b.made.known = false
 }
 
-// creation returns what CreateBucket is called with.
+// creation returns the input of CreateBucket.
 func (b bucket) creation(t target, tags map[string]string) *s3.CreateBucketInput {
 	config := &s3types.CreateBucketConfiguration{Tags: tagSet(tags)}
 	if region := b.session.Config.Region; region != oldest {
@@ -80,9 +80,9 @@ func (b bucket) creation(t target, tags map[string]string) *s3.CreateBucketInput
 	return in
 }
 
-// isNew reports whether the bucket that S3 has just answered 200 for was made by that call. In the oldest region it may
-// have been there: only a server that refuses to create it once more would have refused then, too. AWS itself takes
-// tags there, which tell as much.
+// isNew reports whether the call for which S3 has just answered 200 created the bucket. In the oldest region it may
+// have existed: then only a server that refuses a second creation would have refused the first one, too. AWS itself
+// accepts tags there, and they show the same.
 func (b bucket) isNew(ctx context.Context, t target, marked bool) bool {
 	if b.session.Config.Region != oldest {
 		return true

@@ -20,7 +20,7 @@ func creations(f *fakeS3) int {
 	return len(slices.DeleteFunc(slices.Clone(f.calls), func(call string) bool { return call != "CreateBucket" }))
 }
 
-// remove has b deleted and runs the pass that follows.
+// remove deletes b and runs the following pass.
 func remove(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket) string {
 	t.Helper()
 	now := metav1.Now()
@@ -60,7 +60,8 @@ func TestABucketWhoseTagsWereIgnoredIsMarkedAfterwards(t *testing.T) {
 	}
 }
 
-// The note outlives the pass that could not mark what it made. It is no claim to what somebody else has marked.
+// The record of the creation survives a pass that could not mark the bucket. It is no claim to a bucket that somebody
+// else has marked.
 func TestWhatWasMadeAndNotMarkedGoesWithItsObject(t *testing.T) {
 	for _, theirs := range []map[string]string{nil, {"made-by": "hand"}, {cloud.TagCluster: "another"}} {
 		f, b := &fakeS3{ignores: true, refuse: "PutBucketTagging"}, object()
@@ -75,7 +76,7 @@ func TestWhatWasMadeAndNotMarkedGoesWithItsObject(t *testing.T) {
 	}
 }
 
-// Before anything is written to a bucket without tags, the note that it is ours is saved, and the namespace looked up
+// Before anything is written to a bucket without tags, the record that it is ours is saved, and the namespace is read
 // once more.
 func TestTheNoteIsSavedBeforeTheMarks(t *testing.T) {
 	f, b := &fakeS3{ignores: true}, object()
@@ -95,7 +96,7 @@ func TestTheNoteIsSavedBeforeTheMarks(t *testing.T) {
 	}
 }
 
-// Somebody makes the bucket between our look and our call. What S3 answers then proves nothing, and the bucket is left
+// Somebody creates the bucket between our read and our call. S3's response proves nothing then, and the bucket is left
 // alone.
 func TestABucketThatWasThereIsNotTaken(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -134,7 +135,8 @@ func TestInTheOldestRegionASecondRefusalProvesTheCreation(t *testing.T) {
 	}
 }
 
-// A server that knows another owner than STS answers 403 about what it has just made: another name would not help.
+// A server with another owner than STS reports answers 403 about the bucket that it has just created: another name
+// would not help.
 func TestABucketOfOursThatIsDeniedIsNotCalledAnothers(t *testing.T) {
 	b := object()
 	b.Status.CreatedUnmarked = true
@@ -145,7 +147,7 @@ func TestABucketOfOursThatIsDeniedIsNotCalledAnothers(t *testing.T) {
 	}
 }
 
-// An account that nobody vouches for is not sent along as the owner to expect: the server may know another.
+// An account that nobody has verified is not sent as the expected owner: the server may know another one.
 func TestAStatedAccountIsNoOwner(t *testing.T) {
 	for _, stated := range []bool{false, true} {
 		a := adapter(&fakeS3{})
@@ -156,8 +158,8 @@ func TestAStatedAccountIsNoOwner(t *testing.T) {
 	}
 }
 
-// MinIO says of a bucket that there is not what it says of one without tags. It is made all the same, and not called
-// another's.
+// MinIO answers the same for a bucket that does not exist as for one without tags. The bucket is still created, and not
+// reported as another's.
 func TestABucketThatIsNotThereIsNotOneWithoutTags(t *testing.T) {
 	for name, f := range map[string]*fakeS3{"it is not there": {}, "no versioning is known": {exists: true, lacks: "GetBucketVersioning"}} {
 		f.tagsAnyName = true

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Delete removes the bucket. One that holds anything is refused, unless forceDestroy says that it may be emptied.
+// Delete deletes the bucket. If it is not empty, that is refused unless forceDestroy allows emptying it.
 func (b bucket) Delete(ctx context.Context, obj *v1alpha1.S3Bucket, _ *bucketState) (bool, error) {
 	t := b.target(obj)
 	_, err := t.api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})

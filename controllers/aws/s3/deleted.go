@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/deleted"
 )
 
-// Deleted is how buckets are found that were kept.
+// Deleted finds buckets that were kept.
 var Deleted = deleted.Kind{Types: []string{"s3"}, Describe: describeDeleted}
 
 func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Found) (all []operatorapi.Deleted, err error) {

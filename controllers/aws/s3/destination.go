@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// receivers reads the policies of those who are notified.
+// receivers reads the policies of the queues and topics that are notified.
 type receivers struct {
 	queue func(ctx context.Context, url string) (string, error)
 	topic func(ctx context.Context, arn string) (string, error)
@@ -30,11 +30,12 @@ func receiversFor(session *cloud.Session) receivers {
 	return receivers{queue: sqs.Policies(session).Policy, topic: sns.Policies(session).Policy}
 }
 
-// destinations are what this pass knows of those who are to be notified.
+// destinations are the queues and topics to notify, as this pass knows them.
 type destinations struct {
 	own []notification
-	// hopedFor are those that S3 would refuse to add now: the receiver is not there yet, or does not let the bucket
-	// send yet. Those that S3 has stay: in a restored cluster every object is about to come, and messages go on.
+	// hopedFor are those that S3 would refuse to add now: the receiver does not exist yet, or does not let the bucket
+	// send yet. Those that S3 already has stay: while a cluster is restored, no object is ready yet, and messages must
+	// not stop.
 	hopedFor []notification
 	rest     error // what is waited for
 }
@@ -63,7 +64,7 @@ func (b bucket) Resolve(ctx context.Context, obj *v1alpha1.S3Bucket) error {
 	return nil
 }
 
-// with returns the notifications to have, by those that S3 has.
+// with returns the notifications to set; have are those that S3 has.
 func (d destinations) with(have []notification) []notification {
 	all := slices.Clone(d.own)
 	for _, one := range d.hopedFor {
@@ -84,7 +85,7 @@ var queueLookup = sqs.Lookup{
 	Waiting: v1alpha1.ReasonWaitingForQueues, Mismatch: v1alpha1.ReasonQueueMismatch,
 }
 
-// destination returns the ARN of the queue or topic that is notified, and an error unless that lets the bucket send.
+// destination returns the ARN of the queue or topic to notify, and an error unless it lets the bucket send.
 func (b bucket) destination(ctx context.Context, obj *v1alpha1.S3Bucket, n v1alpha1.S3Notification) (arn string, err error) {
 	var to senders.Receiver
 	if n.QueueRef != nil {
@@ -95,12 +96,12 @@ func (b bucket) destination(ctx context.Context, obj *v1alpha1.S3Bucket, n v1alp
 	if err != nil {
 		return to.ARN, err
 	}
-	own := cmp.Or(obj.Status.ARN, *b.target(obj).arn) // as it will be
+	own := cmp.Or(obj.Status.ARN, *b.target(obj).arn) // the ARN that it will have
 	source := iampolicy.Source{ARN: own, Account: b.session.AccountID}
 	return to.ARN, to.LetsIn(ctx, source, v1alpha1.Sender{BucketRef: &v1alpha1.LocalRef{Name: obj.Name}})
 }
 
-// queue returns the queue of this name. One that is not there yet has the ARN that it will have.
+// queue returns the queue with this name. One that does not exist yet has the ARN that it will have.
 func (b bucket) queue(ctx context.Context, namespace, name string) (senders.Receiver, error) {
 	queue, err := queueLookup.Get(ctx, b.kube, namespace, name)
 	if err != nil {
@@ -119,7 +120,7 @@ func (b bucket) queue(ctx context.Context, namespace, name string) (senders.Rece
 	return to, b.beside(to, queue.Status.AccountID, queue.Status.Region)
 }
 
-// topic returns the topic of this name. One that is not there yet has the ARN that it will have.
+// topic returns the topic with this name. One that does not exist yet has the ARN that it will have.
 func (b bucket) topic(ctx context.Context, namespace, name string) (senders.Receiver, error) {
 	topic := &v1alpha1.SNSTopic{}
 	found, err := engine.Find(ctx, b.kube.Reader, types.NamespacedName{Namespace: namespace, Name: name}, topic)
@@ -145,7 +146,7 @@ func (b bucket) topic(ctx context.Context, namespace, name string) (senders.Rece
 	return to, b.beside(to, topic.Status.AccountID, topic.Status.Region)
 }
 
-// named returns the ARN of what has this name in the bucket's account and region; empty for no name.
+// named returns the ARN of the resource with this name in the bucket's account and region; empty for no name.
 func (b bucket) named(service, name string) string {
 	if name == "" {
 		return ""
@@ -153,13 +154,14 @@ func (b bucket) named(service, name string) string {
 	return b.session.ARN(service, name)
 }
 
-// missing returns what an object of this name will have, if it leaves the choice of the name to Portico.
+// missing returns the receiver of an object with this name that does not exist yet, with the name that Portico
+// generates.
 func (b bucket) missing(service, namespace, name string, longest int) senders.Receiver {
 	obj := &metav1.ObjectMeta{Namespace: namespace, Name: name}
 	return senders.Receiver{Name: name, ARN: b.named(service, b.session.Identity.GeneratedName(obj, longest))}
 }
 
-// beside returns an error for a queue or topic that is not where the bucket is.
+// beside returns an error for a queue or topic in another account or region than the bucket.
 func (b bucket) beside(to senders.Receiver, account, region string) error {
 	if account == b.session.AccountID && region == b.session.Config.Region {
 		return nil

@@ -27,7 +27,7 @@ func describeChanges(have, want map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// asJSON returns a text that differs exactly when the value does; the types marshal without fail.
+// asJSON returns a text that differs exactly if the value does; marshalling these types does not fail.
 func asJSON(v any) string {
 	if text := external.JSON(v); text != "null" && text != "{}" && text != "[]" {
 		return text

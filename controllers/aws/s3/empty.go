@@ -18,20 +18,20 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// batches of 1,000 that one pass removes before it says how far it is.
+// batches is the number of batches of 1,000 that one pass removes before it reports its progress.
 const batches = 10
 
 // version is an object, an older version of one, or a delete marker.
 type version struct{ key, id string }
 
-// empty removes objects, versions and delete markers, as many as one pass may. Only what is not listed any more counts
-// as removed: S3 answers for a key that it does not have as for one that it has deleted.
+// empty removes objects, versions and delete markers, as many as one pass may. Only those that are no longer listed
+// count as removed: S3 reports success for a key that does not exist, too.
 func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) error {
 	left, err := t.versions(ctx)
 	if err != nil {
 		return err
 	}
-	if len(left) == 0 { // it may need a moment
+	if len(left) == 0 { // S3 may need a moment
 		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "S3 says that the bucket %s is not empty, and lists nothing in it: %d objects, versions and delete markers were removed. That often passes; if it stays, see what the server keeps beside them, or set spec.deletionPolicy to Retain or Orphan to keep the bucket",
 			*t.bucket, obj.Status.RemovedObjects)
 	}
@@ -54,7 +54,7 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 	return engine.Wait(v1alpha1.ReasonEmptying, 0, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
 }
 
-// missing counts those of all that are not in left.
+// missing counts the elements of all that are not in left.
 func missing(all, left []version) int {
 	there, n := make(map[version]bool, len(left)), 0
 	for _, v := range left {
@@ -68,7 +68,8 @@ func missing(all, left []version) int {
 	return n
 }
 
-// versions lists the first up to 1,000. Keys come encoded, for they may hold what XML cannot carry.
+// versions lists the first 1,000 at most. Keys are encoded, because they may contain characters that XML cannot
+// represent.
 func (t target) versions(ctx context.Context) ([]version, error) {
 	page, err := t.api.ListObjectVersions(ctx, &s3.ListObjectVersionsInput{
 		Bucket: t.bucket, ExpectedBucketOwner: t.account, EncodingType: s3types.EncodingTypeUrl,
@@ -84,7 +85,7 @@ func (t target) versions(ctx context.Context) ([]version, error) {
 		all = append(all, version{aws.ToString(m.Key), aws.ToString(m.VersionId)})
 	}
 	if page.EncodingType != s3types.EncodingTypeUrl {
-		return all, nil // a server that does not know of it
+		return all, nil // a server that does not know the encoding
 	}
 	for i := range all {
 		if all[i].key, err = url.QueryUnescape(all[i].key); err != nil {
@@ -94,8 +95,8 @@ func (t target) versions(ctx context.Context) ([]version, error) {
 	return all, nil
 }
 
-// remove deletes the versions: in one call those whose keys XML can carry, and one by one the others, up to the first
-// that is refused.
+// remove deletes the versions: those with keys that XML can represent in one call, and the others one by one, up to the
+// first that is refused.
 func (t target) remove(ctx context.Context, all []version) error {
 	var ids []s3types.ObjectIdentifier
 	var refused []s3types.Error
@@ -134,7 +135,7 @@ func (t target) removeOne(ctx context.Context, v version) error {
 	return err
 }
 
-// isValidXML reports whether XML 1.0 has a place for all of key's characters.
+// isValidXML reports whether XML 1.0 can represent all of key's characters.
 func isValidXML(key string) bool {
 	for _, c := range key {
 		switch {

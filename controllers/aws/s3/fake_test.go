@@ -17,7 +17,7 @@ import (
 
 var errLost = errors.New("EOF")
 
-// fakeS3 is one bucket's worth of S3, as AWS answers: secure defaults, not-found codes, 1,000 versions a page.
+// fakeS3 simulates one bucket in S3, as AWS answers: secure defaults, not-found codes, 1,000 versions a page.
 type fakeS3 struct {
 	exists     bool
 	tags       map[string]string
@@ -29,21 +29,21 @@ type fakeS3 struct {
 	policy     string
 	notified   s3types.NotificationConfiguration
 	objects    []string // sorted
-	plain      bool     // it knows no encoding of keys
+	plain      bool     // it does not encode keys
 	locked     bool     // Object Lock
 	abac       bool     // attribute-based access control
 	noControl  bool     // there is no S3 Control
 
-	unencrypted bool   // it encrypts nothing by itself
+	unencrypted bool   // it does not encrypt by default
 	refuse      string // the call that is denied
-	lacks       string // the read that it does not know
+	lacks       string // the read that it does not support
 	stubborn    bool   // it calls an empty bucket not empty
-	tagsAnyName bool   // it answers about the tags of a bucket that there is not, too
+	tagsAnyName bool   // it returns tags of a bucket that does not exist, too
 
 	tagless string // the code with which it refuses tags at creation
 	ignores bool   // tags at creation
-	again   bool   // it answers 200 to who creates a bucket that is theirs, as us-east-1 does
-	late    int    // how many more looks deny that the bucket is there
+	again   bool   // it answers 200 if the owner creates a bucket again, as us-east-1 does
+	late    int    // how many more reads deny that the bucket exists
 
 	former formerBucket
 
@@ -89,7 +89,7 @@ func (f *fakeS3) write(call string, do func() error) error {
 	return nil
 }
 
-// ListBuckets lists two buckets, one a page; by the name of a bucket of before, that one.
+// ListBuckets lists two buckets, one a page; with the name of a former bucket, only that one.
 func (f *fakeS3) ListBuckets(_ context.Context, in *s3.ListBucketsInput, _ ...opt) (*s3.ListBucketsOutput, error) {
 	if in.Prefix != nil {
 		return f.former.list()
@@ -203,8 +203,8 @@ func (f *fakeS3) UntagResource(_ context.Context, in *s3control.UntagResourceInp
 	})
 }
 
-// ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot carry arrives
-// as another one, unless keys are to be encoded and the server does that.
+// ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot represent
+// arrives as another one, unless the call asks for encoded keys and the server supports that.
 func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput, _ ...opt) (*s3.ListObjectVersionsOutput, error) {
 	out := &s3.ListObjectVersionsOutput{}
 	if !f.plain {
@@ -224,7 +224,7 @@ func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersions
 	return out, f.read("ListObjectVersions")
 }
 
-// arriving returns what XML makes of a key.
+// arriving returns a key as XML represents it.
 func arriving(key string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' {
@@ -234,7 +234,7 @@ func arriving(key string) string {
 	}, key)
 }
 
-// DeleteObjects answers for keys that are not there as for others.
+// DeleteObjects reports success for keys that do not exist, too.
 func (f *fakeS3) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ ...opt) (*s3.DeleteObjectsOutput, error) {
 	out := &s3.DeleteObjectsOutput{}
 	return out, f.write("DeleteObjects", func() error {
@@ -374,7 +374,7 @@ func (f *fakeS3) DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ..
 	return &s3.DeleteBucketCorsOutput{}, f.write("DeleteBucketCors", func() error { f.cors = nil; return nil })
 }
 
-// strip removes every tag of ours.
+// strip removes all of our tags.
 func (f *fakeS3) strip() {
 	maps.DeleteFunc(f.tags, func(key, _ string) bool { return key != "made-by" })
 }

@@ -12,33 +12,33 @@ import (
 
 // feature is one optional part of a bucket's configuration, read and written by calls of its own.
 type feature struct {
-	path     string // in the spec, and the head of its paths in status.managedFields
+	path     string // in the spec, and the prefix of its paths in status.managedFields
 	declared func(*v1alpha1.S3BucketSpec) []string
 	read     func(context.Context, target) (any, error)
 	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Action, bool)
 	safe     func(have any) []string // as external.SafePaths
 	// beside is another path of the spec that the same calls read and write; empty: none.
 	beside string
-	// onlyKept says that AWS does not make buckets with the safe values: they are compared, and written to a new
-	// bucket, only where they are kept.
+	// onlyKept says that AWS does not create buckets with the safe values: they are compared, and written to a new
+	// bucket, only where Portico keeps them safe.
 	onlyKept bool
 }
 
-// features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
-// that speak of versions.
+// features are in the order in which they are applied: closing access before opening it, versioning before the rules
+// about versions.
 var features = []feature{
 	publicAccess.feature(), policyFeature.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(),
 	cors.feature(), notifications.feature(),
 }
 
-// wanted reports whether the feature is declared now, or was and has to go back.
+// wanted reports whether the feature is declared, or was and must return to its default.
 func (f feature) wanted(obj *v1alpha1.S3Bucket) bool {
 	managed := external.ManagedBy(obj)
 	return len(f.declared(&obj.Spec)) > 0 || len(managed.Below(f.path)) > 0 ||
 		f.beside != "" && len(managed.Below(f.beside)) > 0
 }
 
-// audited reports whether what is safe is to be compared though nothing is declared.
+// audited reports whether safe settings must be compared though nothing is declared.
 func (f feature) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
 	paths := f.safe(nil)
 	if !f.onlyKept {
@@ -48,11 +48,11 @@ func (f feature) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
 	return kept && (engine.IsAudit(ctx) || obj.Status.FirstReadyTime == nil)
 }
 
-// without are the answers of servers that are not AWS and do not have a feature.
+// without are the error codes of servers, other than AWS, that lack a feature.
 var without = []string{"NotImplemented", "MethodNotAllowed"}
 
-// observe reads the feature if it is wanted, or an audit compares it. What a server does not have at all is safe from
-// nobody, and nothing of it is left there: it is no reason to fail, unless it is declared.
+// observe reads the feature if it is wanted, or an audit compares it. A feature that the server lacks needs no
+// protection, and leaves nothing behind: it is an error only if it is declared.
 func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
 	wanted := f.wanted(obj)
 	if !wanted && !f.audited(ctx, obj) {
@@ -68,10 +68,10 @@ func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, 
 	return nil
 }
 
-// lacks reports whether the server does not have what it was asked for.
+// lacks reports whether the server does not support the call.
 func lacks(err error) bool { return slices.Contains(without, cloud.Code(err)) }
 
-// explain says of which setting a server that is not AWS has nothing.
+// explain names the setting that a server other than AWS lacks.
 func explain(err error, path string) error {
 	if !lacks(err) {
 		return cloud.Explain(err)
@@ -80,40 +80,41 @@ func explain(err error, path string) error {
 		path, cloud.Code(err))
 }
 
-// typedFeature is a feature with its own type of value V, normalised so that equal values have equal texts.
+// typedFeature is a feature with a value of type V, normalised so that equal values have equal texts.
 type typedFeature[V any] struct {
 	path string
-	// paths that the spec declares: path itself, or members of it; none means unmanaged, but for what is safe.
+	// paths returns the paths that the spec declares: path itself, or members of it; none: unmanaged, except for safe
+	// settings.
 	paths func(*v1alpha1.S3BucketSpec) []string
-	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now or kept safe,
-	// else what is. It is called only if some path is declared, ours or kept safe.
+	// want returns the value to set: the declared one, AWS's default for paths that were ours or are kept safe, else
+	// the current one. It is called only if some path is declared, ours or kept safe.
 	want func(spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
-	// wantAt is want of a feature that has no members, and depends on what the pass has found.
+	// wantAt is like want, for a feature without members that depends on what the pass has found.
 	wantAt func(t target, spec *v1alpha1.S3BucketSpec, have V) V
 	get    func(context.Context, target) (V, error)
-	call   string // the name of the call that put makes
+	call   string // the name of put's call
 	put    func(context.Context, target, V) error
 	text   func(V) string
-	// references are what the bucket is to refer to and does not yet; nil: nothing.
+	// references returns what the bucket would newly refer to; nil: nothing.
 	references func(have, want V) []external.Reference
-	// referTo is the same, of what depends on the bucket's account.
+	// referTo does the same for references that depend on the bucket's account.
 	referTo func(t target, have, want V) []external.Reference
-	// refuse returns why Portico does not write the value; nil: it writes all.
+	// refuse returns why Portico does not write the value; nil: it writes every value.
 	refuse func(t target, have, want V) error
-	// waits returns what is waited for when put fails with err, nil if err is about the value; nil: all errors are.
+	// waits returns what is waited for if put fails with err, and nil if err is about the value; nil: every error is.
 	waits func(v V, err error) error
-	// parts are settings that one call writes and that can each fail alone; nil: there are none.
+	// parts are settings that one call writes and that can fail separately; nil: there are none.
 	parts []part[V]
 	// beside and onlyKept are as in feature.
 	beside   string
 	onlyKept bool
-	// safe are the settings whose default keeps others out.
+	// safe are the settings whose default denies access to others.
 	safe []external.Field[*v1alpha1.S3BucketSpec, V]
-	// diff describes a difference for people where the two texts side by side would not; nil: they do.
+	// diff describes a difference for people, if the two texts side by side do not; nil: they do.
 	diff func(have, want V) string
 }
 
-// part is one of the settings that a call writes: set gives the value that is to be written this one of want.
+// part is one of the settings that a call writes: set copies it from want.
 type part[V any] struct {
 	path string
 	set  func(into *V, want V)
@@ -140,7 +141,7 @@ func (f typedFeature[V]) feature() feature {
 
 func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Managed, have V, t target) (external.Action, bool) {
 	from, declared, kept := f.text(have), f.paths(spec), f.kept(spec, managed)
-	ours := func(path string) bool { // of a member, too: one call writes all of them
+	ours := func(path string) bool { // also for a member, because one call writes all of them
 		return managed.Owns(path, from) || slices.Contains(kept, path)
 	}
 	before := managed.Below(f.path)
@@ -188,7 +189,7 @@ func (f typedFeature[V]) changedParts(have, want V) []part[V] {
 	})
 }
 
-// write returns the action that writes what set makes of what is there, which it notes.
+// write returns the action that applies set to there, writes the result, and stores it in there.
 func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []external.Change, why string) external.Action {
 	want := *there
 	set(&want)
@@ -216,7 +217,7 @@ func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []exter
 	return action
 }
 
-// kept returns the settings that the spec does not declare and Portico keeps safe.
+// kept returns the settings that Portico keeps safe although the spec does not declare them.
 func (f typedFeature[V]) kept(spec *v1alpha1.S3BucketSpec, managed external.Managed) []string {
 	declared := f.paths(spec)
 	return slices.DeleteFunc(external.SafePaths(f.safe, nil), func(path string) bool {
@@ -224,7 +225,7 @@ func (f typedFeature[V]) kept(spec *v1alpha1.S3BucketSpec, managed external.Mana
 	})
 }
 
-// wholePath declares a feature by its path alone.
+// wholePath returns the paths function of a feature that is declared as a whole.
 func wholePath(path string, set func(*v1alpha1.S3BucketSpec) bool) func(*v1alpha1.S3BucketSpec) []string {
 	return func(spec *v1alpha1.S3BucketSpec) []string {
 		if set(spec) {

@@ -14,12 +14,12 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// lifecycleRules are compared in the spec's own terms: what AWS has is read back into the API's types. foreign counts
-// what those cannot say, so that a rule changed to something we do not know still differs.
+// lifecycleRules are compared in the spec's own terms: AWS's rules are converted to the API's types. Foreign counts
+// settings that these cannot express, so that a rule with unknown settings still differs.
 type lifecycleRules struct {
 	Rules   []v1alpha1.S3LifecycleRule `json:"rules,omitempty"`
 	Foreign int                        `json:"foreign,omitempty"`
-	// minimum is carried through: it is part of what one call replaces, and not ours.
+	// minimum is written back unchanged: the call replaces it, and it is not ours.
 	minimum s3types.TransitionDefaultMinimumObjectSize
 }
 
@@ -29,10 +29,10 @@ var lifecycle = typedFeature[lifecycleRules]{
 	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, have lifecycleRules) lifecycleRules {
 		rules := make([]v1alpha1.S3LifecycleRule, 0, len(s.LifecycleRules))
 		for i, r := range s.LifecycleRules {
-			r.ID = cmp.Or(r.ID, fmt.Sprintf("portico-%d", i+1)) // S3 would make up a random one
+			r.ID = cmp.Or(r.ID, fmt.Sprintf("portico-%d", i+1)) // S3 would generate a random one
 			r.Enabled = aws.Bool(r.Enabled == nil || *r.Enabled)
 			if !aws.ToBool(r.ExpiredObjectDeleteMarker) {
-				r.ExpiredObjectDeleteMarker = nil // false does what unset does
+				r.ExpiredObjectDeleteMarker = nil // false means the same as unset
 			}
 			rules = append(rules, r)
 		}

@@ -14,19 +14,19 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// name returns the name that obj's bucket has or will have. Once it is noted it stays.
+// name returns the name that obj's bucket has or will have. Once recorded it does not change.
 func (b bucket) name(obj *v1alpha1.S3Bucket) string {
 	return cmp.Or(given(obj), *b.former, b.session.Identity.GeneratedBucketName(obj, longest))
 }
 
-// given returns the name that is noted or asked for; empty: Portico picks it.
+// given returns the recorded or requested name; empty: Portico generates it.
 func given(obj *v1alpha1.S3Bucket) string {
 	return cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.BucketName), obj.Spec.BucketName)
 }
 
-// tags returns the tags of obj's bucket. If Portico chooses the name and no such bucket exists, a bucket with the name
-// that earlier versions chose is obj's too: an object that retained or keeps its bucket, or a restored cluster, must not
-// get a second, empty one.
+// tags returns the tags of obj's bucket. If Portico generates the name and no such bucket exists, a bucket with the
+// name that earlier versions generated is obj's too: an object that retained or keeps its bucket, or a restored
+// cluster, must not get a second, empty one.
 func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]string, error) {
 	tags, err := b.target(obj).tags(ctx)
 	if !cloud.IsNotFound(err) || given(obj) != "" {
@@ -37,7 +37,7 @@ func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]st
 	if cloud.IsNotFound(answer) {
 		return nil, err
 	}
-	if cloud.IsDenied(answer) { // the policy knows only names with the prefix, whether there is such a bucket or not
+	if cloud.IsDenied(answer) { // the policy allows only names with the prefix; this proves nothing
 		switch there, failed := b.isListed(ctx, former); {
 		case cloud.IsDenied(failed):
 			return nil, engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 answers 403 for the bucket %s, which an earlier version of Portico may have made for this object, and the provider's identity lacks s3:ListAllMyBuckets, which would tell whether it is there; nothing was created. Ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", former)
@@ -90,7 +90,7 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	return b.explain(obj, err)
 }
 
-// again says how to ask for another name or region: by an edit, as long as nothing is reserved; then by a new object.
+// again says how to request another name or region: with an edit while nothing is reserved, then with a new object.
 func again(obj *v1alpha1.S3Bucket) string {
 	if obj.Status.AccountID == "" {
 		return "Change the spec: ask for the bucket"
@@ -98,10 +98,10 @@ func again(obj *v1alpha1.S3Bucket) string {
 	return "Delete this object and request a new one"
 }
 
-// chosenNames is how admins find the policy that has no prefix.
+// chosenNames names the policy without a prefix, for admins.
 const chosenNames = "the policy s3bucket-chosen-names.json (docs/iam)"
 
-// prefix returns what the names of obj's namespace begin with, if Portico picks them.
+// prefix returns the prefix of the names that Portico generates in obj's namespace.
 func (b bucket) prefix(obj *v1alpha1.S3Bucket) string {
 	return cloud.BucketPrefix(b.session.Identity.Cluster, obj.Namespace) + "-"
 }
@@ -111,7 +111,7 @@ func (b bucket) isChosen(obj *v1alpha1.S3Bucket) bool {
 	return !strings.HasPrefix(b.name(obj), b.prefix(obj))
 }
 
-// explain adds to the project's table that the name may be what is denied.
+// explain adds to a denial that the name may be its reason.
 func (b bucket) explain(obj *v1alpha1.S3Bucket, err error) error {
 	if !cloud.IsDenied(err) || !b.isChosen(obj) {
 		return cloud.Explain(err)

@@ -14,14 +14,14 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// formerName is the one that earlier versions picked for the bucket of object.
+// formerName is the name that earlier versions generated for the bucket of object.
 var formerName = adapter(nil).session.Identity.GeneratedName(object(), longest)
 
-// formerBucket is a bucket that an earlier version may have made.
+// formerBucket is a bucket that an earlier version may have created.
 type formerBucket struct {
 	tags       map[string]string // nil: there is none
-	answer     string            // the code that its tags are refused with
-	listing    string            // the code that the listing is refused with
+	answer     string            // the error code for its tags
+	listing    string            // the error code for the listing
 	looks, all int               // calls for it, and listings
 }
 
@@ -36,7 +36,7 @@ func (b *formerBucket) get() (*s3.GetBucketTaggingOutput, error) {
 	return &s3.GetBucketTaggingOutput{TagSet: tagSet(b.tags)}, nil
 }
 
-// list answers as servers do that know no prefix.
+// list answers as servers do that do not support a prefix.
 func (b *formerBucket) list() (*s3.ListBucketsOutput, error) {
 	b.all++
 	if b.listing != "" {
@@ -57,8 +57,8 @@ func reasonOf(err error) string {
 	return wait.Reason
 }
 
-// A bucket that an earlier version made under another name is found by an object that knows of none: no other one is
-// made.
+// An object without a recorded name finds the bucket that an earlier version created under another name; no other one
+// is created.
 func TestABucketOfBeforeIsFoundByItsName(t *testing.T) {
 	ours := adapter(nil).session.Identity.OwnershipTags(object())
 	foreign := map[string]string{"made-by": "hand"}
@@ -111,7 +111,7 @@ func TestABucketOfBeforeIsFoundByItsName(t *testing.T) {
 	}
 }
 
-// Whoever chose a name that the policy does not know learns what to do.
+// The error for a chosen name that the policy does not allow says what to do.
 func TestADeniedNameIsToldFromADeniedCall(t *testing.T) {
 	prefix := cloud.BucketPrefix("cluster", "payments") + "-"
 	chosen := func(b *v1alpha1.S3Bucket) { b.Spec.BucketName = "payments-mine" }

@@ -22,13 +22,13 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// Refs are what buckets name in their namespace: the queues and topics that they notify.
+// Refs are the references of buckets in their namespace: the queues and topics that they notify.
 var Refs = []watch.Ref{
 	watch.LocalRef{From: &v1alpha1.S3Bucket{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged()},
 	watch.LocalRef{From: &v1alpha1.S3Bucket{}, To: &v1alpha1.SNSTopic{}, When: sns.AllowedChanged()},
 }
 
-// ownID begins the IDs of Portico's notifications in S3; a number follows.
+// ownID is the prefix of the IDs of Portico's notifications in S3; a number follows.
 const ownID = "portico-"
 
 func isOwn(id *string) bool {
@@ -37,7 +37,7 @@ func isOwn(id *string) bool {
 	return ok && err == nil
 }
 
-// notification is one of a bucket's, in a form for comparing.
+// notification is one notification of a bucket, in a form for comparison.
 type notification struct {
 	ARN    string   `json:"arn"` // of the queue or topic
 	Events []string `json:"events"`
@@ -83,8 +83,8 @@ var notifications = typedFeature[notified]{
 	text:  func(v notified) string { return external.JSON(v) },
 }
 
-// notTaken returns what the bucket waits for if S3 has tried its queues and topics and one refuses the bucket, else
-// nil. The spec is right then, and S3 does not say which one it is.
+// notTaken returns what the bucket waits for if S3 has tested its queues and topics and one refuses the bucket, else
+// nil. The spec is valid then, and S3 does not say which one it is.
 func notTaken(v notified, err error) error {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || answer.ErrorCode() != "InvalidArgument" ||
@@ -96,7 +96,7 @@ func notTaken(v notified, err error) error {
 			"(allowFrom), and have no KMS key that keeps s3.amazonaws.com out", strings.Join(v.receivers(), ", ")))
 }
 
-// receivers returns the ARNs of all queues and topics that are notified, sorted, those that others added among them.
+// receivers returns the ARNs of all queues and topics that are notified, sorted, including those that others added.
 func (v notified) receivers() (all []string) {
 	for _, n := range v.Own {
 		all = append(all, n.ARN)
@@ -111,7 +111,7 @@ func (v notified) receivers() (all []string) {
 	return slices.Compact(all)
 }
 
-// notificationsOf divides what S3 has into Portico's notifications and all others.
+// notificationsOf divides S3's notifications into Portico's and all others.
 func notificationsOf(out *s3.GetBucketNotificationConfigurationOutput) (all notified) {
 	all.others.EventBridgeConfiguration = out.EventBridgeConfiguration
 	all.others.LambdaFunctionConfigurations = out.LambdaFunctionConfigurations
@@ -143,7 +143,7 @@ func read(arn string, events []s3types.Event, filter *s3types.NotificationConfig
 		return n
 	}
 	for _, rule := range filter.Key.FilterRules {
-		switch strings.ToLower(string(rule.Name)) { // S3 answers Prefix for prefix
+		switch strings.ToLower(string(rule.Name)) { // S3 returns Prefix for prefix
 		case "prefix":
 			n.Prefix = aws.ToString(rule.Value)
 		case "suffix":
@@ -153,7 +153,7 @@ func read(arn string, events []s3types.Event, filter *s3types.NotificationConfig
 	return n
 }
 
-// configuration returns all notifications as S3 takes them.
+// configuration returns all notifications in S3's form.
 func (v notified) configuration() *s3types.NotificationConfiguration {
 	c := v.others
 	c.QueueConfigurations, c.TopicConfigurations = slices.Clone(c.QueueConfigurations),
@@ -175,7 +175,7 @@ func (v notified) configuration() *s3types.NotificationConfiguration {
 	return &c
 }
 
-// filter returns what the keys of objects have to begin and end with, nil for any.
+// filter returns the prefix and suffix that the keys of objects must have, nil for any.
 func (n notification) filter() *s3types.NotificationConfigurationFilter {
 	var rules []s3types.FilterRule
 	for name, value := range map[s3types.FilterRuleName]string{

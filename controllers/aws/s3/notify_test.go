@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// S3 tries every queue and topic when notifications are set. One that refuses the bucket is no fault of the spec.
+// S3 tests every queue and topic when notifications are set. If one refuses the bucket, the spec is not wrong.
 func TestAReceiverThatRefusesIsWaitedFor(t *testing.T) {
 	const untried = "Unable to validate the following destination configurations"
 	v := notified{Own: []notification{{ARN: "arn:aws:sqs:eu-west-1:111122223333:inbox"}}}

@@ -14,39 +14,39 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// The paths of what makes up a bucket's policy.
+// Paths of the parts of a bucket's policy.
 const (
 	policyPath = "policy"
 	tlsPath    = "requireTLS"
 )
 
-// bucketPolicy is a bucket's policy: whether the statement of Portico's is in it that refuses requests without TLS, and
-// all others.
+// bucketPolicy is a bucket's policy: whether it has Portico's statement that refuses requests without TLS, and all
+// other statements.
 type bucketPolicy struct {
 	tls  bool
-	odd  bool // it has other statements with a Sid of Portico's, which no bucket gets from it
+	odd  bool // it has other statements with a Sid of Portico's, which Portico writes to no bucket
 	rest string
 }
 
-// made is what this pass knows of a bucket that it has made. The next look at the policy, after the creation and after
-// each change, need not ask S3.
+// made is what this pass knows about a bucket that it has created. The next read of the policy, after the creation and
+// after each change, needs no call to S3.
 type made struct {
 	here   bool // by this pass
-	known  bool // that policy is the text of the policy
+	known  bool // policy is known
 	policy string
 }
 
 func (m *made) note(policy string) { m.known, m.policy = m.here, policy }
 
-// tlsFields has requireTLS for comparison.
+// tlsFields holds requireTLS for comparison.
 var tlsFields = []external.Field[*v1alpha1.S3BucketSpec, bucketPolicy]{{
 	Path: tlsPath, Default: "true", Safe: true,
 	Want: external.Bool(func(s *v1alpha1.S3BucketSpec) *bool { return s.RequireTLS }),
 	Have: func(p *bucketPolicy) string { return fmt.Sprint(p.tls) },
 }}
 
-// policyFeature is written to new buckets: unlike other settings that keep others out, requireTLS is no default of
-// S3's.
+// policyFeature is written to new buckets: unlike other settings that deny access to others, requireTLS is no default
+// of S3.
 var policyFeature = typedFeature[bucketPolicy]{
 	path: policyPath, beside: tlsPath, safe: tlsFields, onlyKept: true,
 	paths: func(s *v1alpha1.S3BucketSpec) (paths []string) {
@@ -118,7 +118,7 @@ var policyFeature = typedFeature[bucketPolicy]{
 	},
 	refuse: func(t target, have, want bucketPolicy) error {
 		if iampolicy.Normal(have.rest) == iampolicy.Normal(want.rest) {
-			return nil // it stands already
+			return nil // it is unchanged
 		}
 		return senders.Refuse(want.rest, t.caller, needed)
 	},
@@ -127,7 +127,7 @@ var policyFeature = typedFeature[bucketPolicy]{
 	},
 }
 
-// needed are the operator's own calls that a bucket's policy can deny it.
+// needed are the operator's own calls that a bucket's policy can deny.
 var needed = []string{
 	"s3:GetBucketTagging", "s3:PutBucketTagging", "s3:GetBucketPublicAccessBlock", "s3:PutBucketPublicAccessBlock",
 	"s3:GetBucketPolicy",
@@ -136,7 +136,7 @@ var needed = []string{
 	"s3:ListTagsForResource", "s3:TagResource", "s3:UntagResource",
 }
 
-// divided returns the parts of a policy.
+// divided splits a policy into its parts.
 func divided(text, arn string) bucketPolicy {
 	own, rest := iampolicy.Split(text)
 	tls := own != "" && iampolicy.Normal(own) == iampolicy.Normal(requireTLS(arn))

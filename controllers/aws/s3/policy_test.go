@@ -22,7 +22,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 	}
 }
 
-// The permissions in the docs are those of the calls, no more and no fewer.
+// The permissions in the docs are exactly those that the calls need.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/s3bucket.json", "s3", reflect.TypeFor[api](), map[string][]string{
 		"":                                   {"tag:GetResources", "sqs:GetQueueAttributes", "sns:GetTopicAttributes"},
@@ -47,7 +47,7 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	})
 }
 
-// What is allowed on buckets of chosen names is what is allowed on the others.
+// The policy for buckets with chosen names allows the same as the other one.
 func TestThePolicyOfChosenNamesAllowsTheSame(t *testing.T) {
 	actions := func(file string) (all [][]string) {
 		text, err := os.ReadFile("../../../docs/iam/" + file)

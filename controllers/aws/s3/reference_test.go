@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// The key is asked about before the bucket is made, and before it takes another's place.
+// The key is checked before the bucket is created, and before it replaces another one.
 func TestTheKeyOfABucketIsNamed(t *testing.T) {
 	f := &fakeS3{}
 	a, b := adapter(f), object()

@@ -13,13 +13,13 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// isKept reports whether S3 will go on refusing to delete what it refused with this code.
+// isKept reports whether this code means that S3 will continue to refuse the deletion.
 func isKept(code string) bool {
 	return slices.Contains([]string{"AccessDenied", "MethodNotAllowed", "InvalidRequest"}, code)
 }
 
-// deleteErrors returns the error of objects that S3 did not delete; nil: of none. It names one that somebody has to see
-// to, if there is one.
+// deleteErrors returns the error for objects that S3 did not delete; nil if there are none. If somebody has to act on
+// one of them, the error names that one.
 func deleteErrors(errs []s3types.Error) error {
 	if len(errs) == 0 {
 		return nil
@@ -45,10 +45,10 @@ func describe(e s3types.Error) string {
 	return text
 }
 
-// most is how many characters of a text of others' a message holds: keys have up to 1,024 bytes, of any kind.
+// most is the maximum number of characters of others' text in a message: keys have up to 1,024 bytes, of any kind.
 const most = 200
 
-// quoted returns the key in quotes, with an escape for each byte that does not print.
+// quoted returns the key in quotes, with an escape for each unprintable byte.
 func quoted(key string) string {
 	if text := shortened(key); text != key {
 		return strconv.Quote(strings.TrimSuffix(text, "…")) + "…"

@@ -43,7 +43,7 @@ func TestWhatIsNotDeletedIsNamed(t *testing.T) {
 	}
 }
 
-// A key may have any bytes, and up to 1,024 of them.
+// A key may contain any bytes, up to 1,024.
 func TestKeysOfAnyBytesAreQuoted(t *testing.T) {
 	for key, want := range map[string]string{
 		"a\"b\\c":     `"a\"b\\c"`,
@@ -68,7 +68,7 @@ func TestKeysOfAnyBytesAreQuoted(t *testing.T) {
 	}
 }
 
-// One of the keys that are deleted one by one is kept: it is named, and the others go all the same.
+// If one of the keys that are deleted one by one is kept, it is named, and the others are still deleted.
 func TestAKeptKeyThatXMLCannotCarryIsNamed(t *testing.T) {
 	f := &fakeS3{exists: true, tags: map[string]string{}, objects: []string{"a\x01b", "c\x02d", "free"}, refuse: "DeleteObject"}
 	a, b := adapter(f), object()

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// looks runs a pass, which is an audit or not, and returns what it called.
+// looks runs a pass, which is an audit or not, and returns its calls.
 func looks(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, audit bool) (calls []string, reason string) {
 	t.Helper()
 	f.calls = nil
@@ -22,7 +22,7 @@ func looks(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, audit bool) (calls []s
 	return f.calls, reason
 }
 
-// created returns a bucket that Portico has made.
+// created returns a bucket that Portico has created.
 func created(t *testing.T, change ...func(*v1alpha1.S3Bucket)) (*fakeS3, *v1alpha1.S3Bucket) {
 	t.Helper()
 	f, b := &fakeS3{}, object()
@@ -36,7 +36,7 @@ func created(t *testing.T, change ...func(*v1alpha1.S3Bucket)) (*fakeS3, *v1alph
 	return f, b
 }
 
-// blocked returns which switches are on, in the order of AWS's documentation.
+// blocked returns the switches, in the order of AWS's documentation.
 func blocked(f *fakeS3) [4]bool {
 	a := f.access
 	if a == nil {
@@ -69,7 +69,7 @@ func TestAnAuditBlocksPublicAccessAgain(t *testing.T) {
 	}
 }
 
-// A repair that is refused shows until it succeeds, not in audits alone.
+// A refused repair is reported until it succeeds, and not only in audits.
 func TestARefusedRepairOfPublicAccessShows(t *testing.T) {
 	f, b := created(t)
 	f.access, f.refuse = nil, "PutPublicAccessBlock"
@@ -107,7 +107,7 @@ func TestAnAdoptedBucketIsNotClosed(t *testing.T) {
 	}
 }
 
-// Switches that the spec does not name are kept on beside those that it opens.
+// Switches that the spec does not declare are kept on, beside those that it opens.
 func TestUndeclaredSwitchesOfPublicAccessAreKeptOn(t *testing.T) {
 	f, b := created(t, func(b *v1alpha1.S3Bucket) {
 		b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(false)}
@@ -122,7 +122,7 @@ func TestUndeclaredSwitchesOfPublicAccessAreKeptOn(t *testing.T) {
 	}
 }
 
-// A server that is not AWS and knows no Block Public Access fails only those who ask for it.
+// A server other than AWS without Block Public Access fails only specs that declare it.
 func TestAServerWithoutPublicAccessBlockIsInSync(t *testing.T) {
 	f, b := created(t)
 	f.lacks = "GetPublicAccessBlock"
@@ -139,7 +139,7 @@ func TestAServerWithoutPublicAccessBlockIsInSync(t *testing.T) {
 	}
 }
 
-// What a server does not have is named by its setting, and nothing of it is left when the setting goes.
+// A setting that the server lacks is named, and leaves nothing behind when it is removed.
 func TestASettingThatTheServerDoesNotHaveIsNamed(t *testing.T) {
 	f, b := created(t)
 	f.lacks = "GetBucketLifecycleConfiguration"
@@ -159,7 +159,7 @@ func TestASettingThatTheServerDoesNotHaveIsNamed(t *testing.T) {
 	}
 }
 
-// What a server lacks is named by the field to leave out, when it is read and when it is written.
+// The error names the field that a server lacks, in reads and in writes.
 func TestWhatAServerLacksIsNamed(t *testing.T) {
 	for _, answer := range []string{"NotImplemented", "MethodNotAllowed"} {
 		for _, path := range []string{"versioning", "corsRules"} {
@@ -178,7 +178,7 @@ func TestWhatAServerLacksIsNamed(t *testing.T) {
 	}
 }
 
-// A new bucket refuses requests without TLS at the cost of one call more, and again once an audit finds that open.
+// A new bucket refuses requests without TLS with one more call, and again after an audit has found that it does not.
 func TestANewBucketRequiresTLS(t *testing.T) {
 	f, b := created(t)
 	if want := []string{
@@ -202,7 +202,7 @@ func TestANewBucketRequiresTLS(t *testing.T) {
 	}
 }
 
-// A bucket of an earlier version keeps the policy that it has, and costs no call more.
+// A bucket of an earlier version keeps its policy, and costs no more calls.
 func TestAnOlderBucketGetsNoStatementByItself(t *testing.T) {
 	f, b := created(t)
 	f.policy, b.Status.SafeFields = "", slices.DeleteFunc(b.Status.SafeFields,
@@ -213,7 +213,7 @@ func TestAnOlderBucketGetsNoStatementByItself(t *testing.T) {
 	}
 }
 
-// Statements of others stay whatever Portico does with its own.
+// Statements of others stay, whatever Portico does with its own statement.
 func TestStatementsOfOthersInABucketStay(t *testing.T) {
 	f, b := created(t)
 	const theirs = `{"Sid":"theirs","Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"s3:GetObject","Resource":"*"}`

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// versioning: a bucket that never had it reports nothing, and one that had it can only be suspended. Both mean that
-// no versions are kept, so they compare equal.
+// versioning cannot be removed: a bucket that never had it reports nothing, and one that had it can only be suspended.
+// Neither keeps versions, so they compare equal.
 var versioning = typedFeature[string]{
 	path:  "versioning",
 	paths: wholePath("versioning", func(s *v1alpha1.S3BucketSpec) bool { return s.Versioning != "" }),
@@ -51,8 +51,8 @@ var versioning = typedFeature[string]{
 
 const bucketKeyPath = "encryption.bucketKeyEnabled"
 
-// sse is encryption as S3 reports it, without an algorithm where none is set: AWS always has one, other makers' servers
-// need not. blocked is carried through: it is part of what one call replaces, and not ours.
+// sse is encryption as S3 reports it, without an algorithm if none is set: AWS always has one, other servers may not.
+// blocked is written back unchanged: the call replaces it, and it is not ours.
 type sse struct {
 	algorithm, key string
 	bucketKey      bool
@@ -146,7 +146,7 @@ type access struct{ blockACLs, ignoreACLs, blockPolicy, restrict bool }
 
 type accessField = external.Field[*v1alpha1.S3BucketSpec, access]
 
-// accessMembers ties each switch to its spec field.
+// accessMembers maps each switch to its spec field.
 var accessMembers = []struct {
 	path string
 	spec func(*v1alpha1.S3PublicAccessBlock) *bool

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// at runs one pass, of a deletion if the object is being deleted, so long after the clock's start, and returns its
-// reason.
+// at runs one pass, at d after the clock's start, and returns its reason. If the object is being deleted, the pass
+// finalizes it.
 func at(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, d time.Duration) string {
 	t.Helper()
 	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
@@ -37,8 +37,8 @@ func at(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, d time.Duration) string {
 	return ""
 }
 
-// S3 may deny for two minutes that a bucket exists which it has made: neither its deletion nor another look takes it
-// for gone.
+// S3 may report for two minutes that a new bucket does not exist: neither its deletion nor another pass treats it as
+// gone.
 func TestABucketThatS3DeniesIsGoneAfterTwoMinutesOnly(t *testing.T) {
 	const wait = 2 * time.Minute
 	for name, deleting := range map[string]bool{"a look": false, "the deletion": true} {
@@ -52,7 +52,7 @@ func TestABucketThatS3DeniesIsGoneAfterTwoMinutesOnly(t *testing.T) {
 		if deleting {
 			b.DeletionTimestamp, want = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}, ""
 		}
-		if got := at(t, f, b, wait); got != "Settling" { // it was made up to a second after what its status says
+		if got := at(t, f, b, wait); got != "Settling" { // it was created up to a second after the time in its status
 			t.Errorf("%s, before that: got %q", name, got)
 		}
 		if got := at(t, f, b, wait+time.Second); got != want {
@@ -61,7 +61,7 @@ func TestABucketThatS3DeniesIsGoneAfterTwoMinutesOnly(t *testing.T) {
 	}
 }
 
-// Found again in time, it is deleted like any other.
+// If it shows in time, it is deleted like any other.
 func TestABucketThatS3DeniedIsDeletedOnceItShows(t *testing.T) {
 	f, b := &fakeS3{}, object()
 	b.Spec.DeletionPolicy = v1alpha1.DeletionDelete

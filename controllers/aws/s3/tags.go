@@ -14,10 +14,10 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// tagging tells which buckets take tags from S3 Control only, as those with attribute-based access control do. For all
-// others S3's own call comes first: it is one call for any change and needs no second host. Regions, partitions and
-// other makers' servers lack S3 Control in so many ways (MethodNotAllowed, AccessDenied, 404, no such host) that
-// calling it first could not tell its absence from a fault.
+// tagging remembers which buckets accept tags only from S3 Control, such as those with attribute-based access control.
+// For all others S3's own call is tried first: it makes any change in one call and needs no second host. Regions,
+// partitions and other servers lack S3 Control in so many ways (MethodNotAllowed, AccessDenied, 404, no such host) that
+// calling it first could not distinguish its absence from a failure.
 type tagging struct {
 	byControl sync.Map // names of buckets
 }
@@ -34,7 +34,7 @@ func controlFor(session *cloud.Session) *s3control.Client {
 	})
 }
 
-// oneHost leaves the account, which AWS has in the name of the host, to the header x-amz-account-id: a custom endpoint
+// oneHost sends the account only in the header x-amz-account-id, and not in the host name as in AWS: a custom endpoint
 // has no DNS name per account.
 type oneHost struct{ s3control.EndpointResolverV2 }
 
@@ -55,8 +55,8 @@ func (t target) tags(ctx context.Context) (map[string]string, error) {
 	return cloud.TagMap(out.TagSet, func(t s3types.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
-// absence returns the error of a server that says of a bucket that there is none, where saying that it has no tags does
-// not tell: MinIO says that of any name.
+// absence returns the server's error for a bucket that does not exist. That a bucket has no tags does not prove that it
+// exists: MinIO answers that for any name.
 func (t target) absence(ctx context.Context) error {
 	if !t.ownEndpoint {
 		return nil
@@ -65,12 +65,12 @@ func (t target) absence(ctx context.Context) error {
 	if cloud.IsNotFound(err) {
 		return err
 	}
-	return nil // it is there, or the server knows no versioning and this tells nothing
+	return nil // it exists, or the server lacks versioning and this proves nothing
 }
 
-// refusals are the codes with which S3 may refuse to tag a bucket that has attribute-based access control on: the first
-// was seen, the others are what it answers to calls that do not fit a bucket. Other reasons to refuse have them too,
-// and then S3 Control refuses as well.
+// refusals are the codes with which S3 may refuse to tag a bucket with attribute-based access control: the first was
+// observed, the others are its codes for calls that do not fit a bucket. Refusals for other reasons have them too, and
+// then S3 Control refuses as well.
 var refusals = []string{"BadRequest", "InvalidRequest", "MethodNotAllowed"}
 
 // changeTags applies change to a bucket whose current tags are have.
@@ -86,15 +86,15 @@ func (t target) changeTags(ctx context.Context, have map[string]string, change c
 	switch {
 	case err == nil:
 		t.tagging.byControl.Store(*t.bucket, true)
-	case byControl && cloud.IsDenied(err): // S3's own call may do again
+	case byControl && cloud.IsDenied(err): // S3's own call may work again
 		t.tagging.byControl.Delete(*t.bucket)
-	case t.ownEndpoint && !cloud.IsDenied(err): // there is no S3 Control, and what S3 said was not about that
+	case t.ownEndpoint && !cloud.IsDenied(err): // there is no S3 Control, and S3 refused for another reason
 		return refusal
 	}
 	return err
 }
 
-// replaceTags replaces the whole set, which is all that S3 itself offers.
+// replaceTags replaces the whole set, which is the only call of S3 itself.
 func (t target) replaceTags(ctx context.Context, tags map[string]string) error {
 	if len(tags) == 0 {
 		_, err := t.api.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
@@ -107,7 +107,7 @@ func (t target) replaceTags(ctx context.Context, tags map[string]string) error {
 	return err
 }
 
-// changeByControl sets before it removes: the offer of a bucket goes only when the bucket is marked.
+// changeByControl sets tags before it removes others: the offer of a bucket is removed only after it is marked.
 func (t target) changeByControl(ctx context.Context, change cloud.TagChange) error {
 	if len(change.Set) > 0 {
 		_, err := t.api.TagResource(ctx, &s3control.TagResourceInput{

@@ -12,15 +12,15 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// tagCalls returns the calls since the first n that wrote tags.
+// tagCalls returns the calls after the first n that wrote tags.
 func tagCalls(f *fakeS3, n int) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(f.calls[n:]), func(call string) bool {
 		return !strings.HasPrefix(call, "Put") && !strings.HasPrefix(call, "Delete") && !strings.Contains(call, "agResource")
 	}), " ")
 }
 
-// With attribute-based access control on, S3 takes tags by S3 Control alone: they are repaired, changed and removed by
-// it, and only the first change of a bucket finds that out.
+// With attribute-based access control, S3 accepts tags only by S3 Control: they are repaired, changed and removed by
+// it, and only the first change of a bucket has to find that out.
 func TestTagsOfABucketWithABAC(t *testing.T) {
 	f, b := &fakeS3{}, object()
 	a := adapter(f)
@@ -53,7 +53,7 @@ func TestTagsOfABucketWithABAC(t *testing.T) {
 	}
 }
 
-// An offer is taken by S3 Control: first the marks, then the offer goes.
+// S3 Control adopts an offered bucket: it sets the marks, and then removes the offer.
 func TestABucketWithABACIsAdopted(t *testing.T) {
 	f, b := offered()
 	f.abac = true
@@ -65,7 +65,7 @@ func TestABucketWithABACIsAdopted(t *testing.T) {
 	}
 }
 
-// S3 Control is called where S3 asks for it, and for no other reason to refuse.
+// S3 Control is called only if S3's refusal requires it, and for no other refusal.
 func TestS3ControlIsCalledOnlyWhereS3AsksForIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		server    fakeS3
@@ -90,7 +90,7 @@ func TestS3ControlIsCalledOnlyWhereS3AsksForIt(t *testing.T) {
 	}
 }
 
-// What a server without S3 Control said of the tags is told, and not that it has no S3 Control.
+// On a server without S3 Control, the error is what S3 said about the tags, and not that S3 Control is missing.
 func TestAServerWithoutS3ControlIsHeard(t *testing.T) {
 	for endpoint, want := range map[string]string{"http://s3.local": "BadRequest", "": "MethodNotAllowed"} {
 		f := &fakeS3{exists: true, abac: true, noControl: true, tags: map[string]string{}}
@@ -103,7 +103,7 @@ func TestAServerWithoutS3ControlIsHeard(t *testing.T) {
 	}
 }
 
-// A custom endpoint is called as it stands; AWS has a host for each account.
+// A custom endpoint is called unchanged; AWS has a host for each account.
 func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
 	for base, want := range map[string]string{
 		"http://aws.local:4566": "http://aws.local:4566",

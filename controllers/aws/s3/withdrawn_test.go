@@ -26,7 +26,7 @@ func passOf(t *testing.T, a bucket, b *v1alpha1.S3Bucket) string {
 	return passIn(t.Context(), t, a, b)
 }
 
-// passIn runs one pass, of the kind that ctx says.
+// passIn runs one pass of the kind that ctx sets.
 func passIn(ctx context.Context, t *testing.T, a bucket, b *v1alpha1.S3Bucket) string {
 	t.Helper()
 	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
@@ -49,7 +49,7 @@ func passIn(ctx context.Context, t *testing.T, a bucket, b *v1alpha1.S3Bucket) s
 	return ""
 }
 
-// offered returns a bucket that somebody made by hand and offers to the object, with a lifecycle rule of theirs.
+// offered returns a bucket that somebody created by hand and offers to the object, with its own lifecycle rule.
 func offered() (*fakeS3, *v1alpha1.S3Bucket) {
 	b := object()
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
@@ -59,7 +59,7 @@ func offered() (*fakeS3, *v1alpha1.S3Bucket) {
 	}, b
 }
 
-// A lifecycle rule of ours that was refused is no reason to delete the rule that was there.
+// A refused lifecycle rule of ours must not delete the existing rule.
 func TestAWithdrawnRuleThatWasRefusedLeavesTheirs(t *testing.T) {
 	f, b := offered()
 	f.refuse = "PutBucketLifecycleConfiguration"
@@ -78,7 +78,7 @@ func TestAWithdrawnRuleThatWasRefusedLeavesTheirs(t *testing.T) {
 	}
 }
 
-// With Object Lock S3 refuses to suspend versions. Once that is not asked for any more, it is not sent any more.
+// With Object Lock, S3 refuses to suspend versioning. Once the spec no longer asks for that, it is no longer sent.
 func TestAWithdrawnSettingThatWasRefusedIsNotSent(t *testing.T) {
 	f, b := offered()
 	f.locked, f.versioning = true, s3types.BucketVersioningStatusEnabled
@@ -93,7 +93,7 @@ func TestAWithdrawnSettingThatWasRefusedIsNotSent(t *testing.T) {
 	}
 }
 
-// What was written goes back to AWS's default, whole features and single members.
+// Withdrawn settings return to AWS's default, both whole features and single members.
 func TestWithdrawnSettingsGoBackToTheDefault(t *testing.T) {
 	f, b := offered()
 	kept := b.DeepCopy().Spec

@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// In a cluster that is restored no object has an ARN yet: those that AWS lets in stay so until they have, and nobody
-// else.
+// While a cluster is restored, no object has an ARN yet: senders that AWS lets in keep their access until they have
+// one, and nobody else gets it.
 func TestSendersThatAreAboutToComeStayLetIn(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {

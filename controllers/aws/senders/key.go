@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// KeyAPI is all that Portico asks of KMS.
+// KeyAPI lists the calls that Portico makes to KMS.
 type KeyAPI interface {
 	DescribeKey(context.Context, *kms.DescribeKeyInput, ...func(*kms.Options)) (*kms.DescribeKeyOutput, error)
 	GetKeyPolicy(context.Context, *kms.GetKeyPolicyInput, ...func(*kms.Options)) (*kms.GetKeyPolicyOutput, error)
@@ -23,7 +23,7 @@ type KeyAPI interface {
 
 var _ KeyAPI = (*kms.Client)(nil)
 
-// Keys returns the client of a session, nil where there is no KMS.
+// Keys returns the KMS client of a session, nil where there is no KMS.
 func Keys(session *cloud.Session) KeyAPI {
 	if !session.Services.Offers(kms.ServiceID) {
 		return nil
@@ -31,29 +31,28 @@ func Keys(session *cloud.Session) KeyAPI {
 	return cloud.Shared(session, func() *kms.Client { return kms.NewFromConfig(session.ConfigFor(kms.ServiceID)) })
 }
 
-// ofAWS begins the aliases of keys that AWS keeps in the account. Their policies let no other service in, and cannot be
-// changed.
+// ofAWS is the prefix of the aliases of keys that AWS manages in the account. Their policies let no other service in,
+// and cannot be changed.
 const ofAWS = "alias/aws/"
 
-// whatSendersDo are the calls of KMS that a service makes to send into what is encrypted. Source: Amazon SQS Developer
+// whatSendersDo are the KMS calls that a service makes to send to an encrypted resource. Source: Amazon SQS Developer
 // Guide, "Key management".
 var whatSendersDo = []string{"kms:GenerateDataKey", "kms:Decrypt"}
 
-// CheckKey returns an error if the KMS key that AWS has, by its ID, ARN or alias, keeps the service of a sender from
-// encrypting: what is sent is dropped then. Without a key, or without senders, there is nothing to ask; where KMS does
-// not say, there is nothing to tell.
+// CheckKey returns an error if the KMS key, an ID, ARN or alias, does not let a sender's service encrypt: messages are
+// dropped then. It returns nil if there is no key or no sender, or if the key's policy cannot be read.
 func (f *Found) CheckKey(ctx context.Context, keys KeyAPI, key string) error {
 	if key == "" || len(f.Sources) == 0 || keys == nil {
 		return nil
 	}
-	if key != f.asked { // a pass may look several times
+	if key != f.asked { // a pass may observe several times
 		f.asked, f.shut = key, nil
 		f.answer = f.ask(ctx, keys, key)
 	}
 	return f.answer
 }
 
-// ask notes whom the key shuts out.
+// ask records the senders that the key does not let in.
 func (f *Found) ask(ctx context.Context, keys KeyAPI, key string) error {
 	if at := strings.Index(key, ofAWS); at >= 0 {
 		f.shut = f.Sources
@@ -86,8 +85,8 @@ func (f *Found) ask(ctx context.Context, keys KeyAPI, key string) error {
 	return external.Postponed(refusal)
 }
 
-// policyOf returns the key's policy and ARN; no policy if it cannot be read. What is wrong with the key itself, the
-// calls of the queue or topic say.
+// policyOf returns the key's policy and ARN; no policy if it cannot be read. Problems of the key itself are reported by
+// the calls of the queue or topic.
 func policyOf(ctx context.Context, keys KeyAPI, key string) (policy, arn string) {
 	described, err := keys.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &key})
 	if err != nil || described.KeyMetadata == nil {

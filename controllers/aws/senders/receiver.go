@@ -15,14 +15,14 @@ import (
 type Receiver struct {
 	Kind, Name string
 	ARN        string
-	Action     string // of its policy, by which messages come: sqs:SendMessage
+	Action     string // what its policy must allow for messages: sqs:SendMessage
 	AllowFrom  v1alpha1.Senders
 	Allowed    []string // the status's AllowedSenders
-	// Policy reads its policy.
+	// Policy reads the access policy.
 	Policy func(context.Context) (string, error)
 }
 
-// OfQueue returns an SQSQueue as a Receiver, whose policy read reads by the queue's URL.
+// OfQueue returns an SQSQueue as a Receiver; read returns its policy by the queue's URL.
 func OfQueue(q *v1alpha1.SQSQueue, read func(ctx context.Context, url string) (string, error)) Receiver {
 	return Receiver{
 		Kind: v1alpha1.KindSQSQueue, Name: q.Name, ARN: q.Status.ARN, Action: "sqs:SendMessage",
@@ -31,7 +31,7 @@ func OfQueue(q *v1alpha1.SQSQueue, read func(ctx context.Context, url string) (s
 	}
 }
 
-// OfTopic returns an SNSTopic as a Receiver, whose policy read reads by the topic's ARN.
+// OfTopic returns an SNSTopic as a Receiver; read returns its policy by the topic's ARN.
 func OfTopic(topic *v1alpha1.SNSTopic, read func(ctx context.Context, arn string) (string, error)) Receiver {
 	return Receiver{
 		Kind: v1alpha1.KindSNSTopic, Name: topic.Name, ARN: topic.Status.ARN, Action: "sns:Publish",
@@ -40,8 +40,8 @@ func OfTopic(topic *v1alpha1.SNSTopic, read func(ctx context.Context, arn string
 	}
 }
 
-// LetsIn returns an error if the receiver drops what the sender sends, which is the source in AWS and the ref in
-// Kubernetes. What the receiver declares it tells by its status; the policy of any other is read.
+// LetsIn returns an error if the receiver drops the sender's messages. The sender is source in AWS and ref in
+// Kubernetes. A sender in allowFrom is checked by the receiver's status; for any other one the policy is read.
 func (r Receiver) LetsIn(ctx context.Context, source iampolicy.Source, ref v1alpha1.Sender) error {
 	declared := slices.ContainsFunc(r.AllowFrom, func(s v1alpha1.Sender) bool {
 		return s.ARN == source.ARN || same(s.TopicRef, ref.TopicRef) || same(s.BucketRef, ref.BucketRef)
@@ -55,12 +55,12 @@ func (r Receiver) LetsIn(ctx context.Context, source iampolicy.Source, ref v1alp
 				"says why", r.Kind, r.Name)
 	}
 	policy, err := r.Policy(ctx)
-	if err != nil { // it is another object's, which says what is wrong there
+	if err != nil { // the other object's status says what is wrong there
 		return nil //nolint:nilerr // and AWS decides
 	}
 	p, invalid := iampolicy.Parse(cmp.Or(policy, "{}"))
 	admitted := invalid != nil || p.Admits(source.Request(r.Action, r.ARN)) != iampolicy.No
-	if admitted { // also where its conditions are not known here: AWS decides
+	if admitted { // also if its conditions are unknown here: AWS decides
 		return nil
 	}
 	field := "topicRef"

@@ -1,5 +1,5 @@
-// Package senders keeps who may send to a queue or publish to a topic: statements of Portico's own in the resource's
-// policy, beside which those of others stay.
+// Package senders manages who may send to a queue or publish to a topic: Portico's own statements in the resource's
+// policy, beside those of others, which it keeps.
 package senders
 
 import (
@@ -20,21 +20,21 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// The policy of a resource is one attribute in AWS and two here, each under a name of its own: the statements that
-// follow from allowFrom, and all others.
+// The policy of a resource is one attribute in AWS and two here, each with its own name: the statements for allowFrom,
+// and all others.
 const (
 	attribute = "Policy"
 	Own       = "statements of allowFrom"
 	Rest      = "other statements"
 )
 
-// The paths of both in the spec. They change in one call, for that replaces the whole policy.
+// Paths of both in the spec. They change in one call, because it replaces the whole policy.
 const (
 	OwnPath  = "allowFrom"
 	RestPath = "policy"
 )
 
-// Divide replaces the policy among a resource's attributes by its two parts.
+// Divide replaces the policy in a resource's attributes with its two parts.
 func Divide(attributes map[string]string) {
 	policy, there := attributes[attribute]
 	if !there {
@@ -44,8 +44,8 @@ func Divide(attributes map[string]string) {
 	attributes[Own], attributes[Rest] = iampolicy.Split(policy)
 }
 
-// Compose replaces the parts among the attributes to set by the whole policy. A part that is not set stays as it is in
-// have, which is nil for a resource that is being made.
+// Compose replaces the parts in set with the whole policy. A part that is not set is taken from have, which is nil for
+// a new resource.
 func Compose(set, have map[string]string) {
 	own, ownSet := set[Own]
 	rest, restSet := set[Rest]
@@ -65,7 +65,7 @@ func Compose(set, have map[string]string) {
 	}
 }
 
-// Note writes the parts that were set to what AWS has.
+// Note copies the parts in set to have.
 func Note(set, have map[string]string) {
 	for _, part := range []string{Own, Rest} {
 		if value, wrote := set[part]; wrote {
@@ -74,9 +74,9 @@ func Note(set, have map[string]string) {
 	}
 }
 
-// Divisible returns the action, which sets the statements of ours to more than had, so that it can be divided: what the
-// namespace may let in, and whom nobody has let in, is written though some sender is not allowed. with returns the
-// action for a part of it.
+// Divisible returns the action, divided into two parts if it lets in senders that need permission: the change without
+// them, if that changes anything, and the whole change. A refused sender then blocks neither the permitted ones nor
+// removals. with returns the action for a part of the change.
 func Divisible(action external.Action, had string, with func(external.Change) external.Action) external.Action {
 	if len(action.Changes) != 1 || action.Changes[0].Path != OwnPath || len(action.References) == 0 {
 		return action
@@ -94,8 +94,8 @@ func Divisible(action external.Action, had string, with func(external.Change) ex
 	return action
 }
 
-// Allowed returns the ARNs of those whom the policy among the attributes, and the KMS key, let do the action to the
-// resource by statements of ours.
+// Allowed returns the ARNs of the senders in our statements that the policy in attributes, and the KMS key, allow to do
+// the action on the resource.
 func (f *Found) Allowed(attributes map[string]string, action, resource string) []string {
 	p, err := iampolicy.Parse(cmp.Or(iampolicy.Join(attributes[Own], attributes[Rest]), "{}"))
 	if err != nil {
@@ -111,7 +111,7 @@ func (f *Found) Allowed(attributes map[string]string, action, resource string) [
 	return slices.Compact(all)
 }
 
-// ARNChanged lets pass what those who let an object in have to know: its ARN, and that it has come or gone.
+// ARNChanged passes what objects that let another one in must know: its ARN, its creation and its deletion.
 func ARNChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		was, old := e.ObjectOld.(external.Object)
@@ -125,20 +125,21 @@ func ARNChanged() predicate.Predicate {
 	}}
 }
 
-// Found are the senders that an object names, as one pass knows them.
+// Found holds the senders that an object names, as one pass knows them.
 type Found struct {
-	Sources []iampolicy.Source // those that are there
-	// coming are the others whose objects are there, as they will be in this account and region.
+	Sources []iampolicy.Source // those that exist
+	// coming are senders whose objects exist without an ARN, with the ARNs that they will have in this account and
+	// region.
 	coming []iampolicy.Source
-	had    []iampolicy.Source // whom AWS lets in by statements of ours
-	// shut are those whose services the KMS key that was asked for keeps out, and answer is what is to be told of it.
+	had    []iampolicy.Source // those that AWS lets in by statements of ours
+	// shut are the senders whose services the KMS key asked does not let in, and answer is the error about that.
 	shut   []iampolicy.Source
 	asked  string
 	answer error
 }
 
-// Resolve returns the senders of an object in a namespace. One that is not there is let in once it is: nothing waits
-// for it.
+// Resolve returns the senders of an object in a namespace. One that does not exist is let in as soon as it does:
+// nothing waits for it.
 func Resolve(ctx context.Context, kube external.Kube, session *cloud.Session, namespace string, senders v1alpha1.Senders) (found Found, err error) {
 	for _, s := range senders {
 		if err := found.add(ctx, kube, session, namespace, s); err != nil {
@@ -148,7 +149,7 @@ func Resolve(ctx context.Context, kube external.Kube, session *cloud.Session, na
 	return found, nil
 }
 
-// add looks for one sender. An object has an ARN in its status once its resource is there and its own.
+// add reads one sender. An object has an ARN in its status once its resource exists and belongs to it.
 func (f *Found) add(ctx context.Context, kube external.Kube, session *cloud.Session, namespace string, s v1alpha1.Sender) error {
 	switch {
 	case s.TopicRef != nil:
@@ -192,11 +193,11 @@ func (f *Found) add(ctx context.Context, kube external.Kube, session *cloud.Sess
 	return nil
 }
 
-// Had notes the statements of ours that AWS has.
+// Had records the statements of ours that AWS has.
 func (f *Found) Had(own string) { f.had = iampolicy.SourcesOf(own) }
 
-// LetIn returns the statements of ours by which the senders may do the action to the resource. One that is about to
-// come and is let in stays let in: in a cluster that was restored every object is about to come, and messages go on.
+// LetIn returns our statements that allow the senders to do the action on the resource. A sender without an ARN yet
+// that AWS already lets in keeps its access: while a cluster is restored no object has one, and messages must not stop.
 func (f *Found) LetIn(action, resource string) string {
 	all := slices.Clone(f.Sources)
 	for _, source := range f.had {
@@ -207,8 +208,8 @@ func (f *Found) LetIn(action, resource string) string {
 	return iampolicy.LetIn(action, resource, all)
 }
 
-// References returns what the parts to set have the resource refer to and did not before: senders by their ARN, and
-// those outside of the account that its policy lets in.
+// References returns what the parts in set newly refer to: senders by ARN, and principals outside the account that the
+// policy lets in.
 func References(account string, senders v1alpha1.Senders, set, have map[string]string) (refs []external.Reference) {
 	if own, changes := set[Own]; changes {
 		was, is := iampolicy.SourcesOf(have[Own]), iampolicy.SourcesOf(own)
@@ -225,8 +226,8 @@ func References(account string, senders v1alpha1.Senders, set, have map[string]s
 	return refs
 }
 
-// Principals returns whom the statements of a policy let in from outside of the account that it did not have before as
-// they are: somebody who was let in may be given more.
+// Principals returns the principals outside the account that new or changed statements of the policy let in: those that
+// were let in before may get more rights.
 func Principals(account, was, is string) []external.Reference {
 	p, err := iampolicy.Added(was, is)
 	if err != nil {
@@ -235,8 +236,8 @@ func Principals(account, was, is string) []external.Reference {
 	return reference.Added(reference.Principal, nil, p.Outsiders(account))
 }
 
-// Refuse returns an error for a policy that Portico does not write: one that is none, one with a Sid of Portico's, and
-// one that denies the operator its own calls, which it could not take back.
+// Refuse returns an error for a policy that Portico does not write: an invalid one, one with a Sid of Portico's, or one
+// that denies the operator its own calls, which it could not undo.
 func Refuse(policy string, session *cloud.Session, needed []string) error {
 	if policy == "" {
 		return nil

@@ -21,7 +21,7 @@ const (
 	topic = "arn:aws:sns:eu-west-1:111122223333:news"
 )
 
-// A hundred random changes of what Portico writes, and of what others do, leave every statement of others as it is.
+// A hundred random changes, by Portico and by others, leave every statement of others unchanged.
 func TestStatementsOfOthersSurviveEveryChange(t *testing.T) {
 	lot := rand.New(rand.NewPCG(7, 7))
 	in := map[string]string{}
@@ -62,7 +62,7 @@ func TestStatementsOfOthersSurviveEveryChange(t *testing.T) {
 	}
 }
 
-// A bucket of the same name in another account does not send.
+// A bucket with the same name in another account may not send.
 func TestABucketOfAnotherAccountIsNotLetIn(t *testing.T) {
 	p, err := iampolicy.Parse(iampolicy.LetIn("sqs:SendMessage", queue,
 		[]iampolicy.Source{{ARN: "arn:aws:s3:::docs", Account: "111122223333"}}))

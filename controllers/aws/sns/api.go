@@ -12,7 +12,7 @@ import (
 
 type opt = func(*sns.Options)
 
-// api is all that Portico asks of SNS; docs/iam is checked against it.
+// api lists the calls that Portico makes to SNS; docs/iam is checked against it.
 type api interface {
 	topicAPI
 	subscriptionAPI
@@ -94,7 +94,7 @@ func (s service) Delete(ctx context.Context, arn string) error {
 	return err
 }
 
-// PolicyReader reads access policies of topics, for those who publish to them.
+// PolicyReader reads access policies of topics, for the kinds that publish to them.
 type PolicyReader struct{ api topicAPI }
 
 // Policies returns the PolicyReader of a session.

@@ -2,5 +2,5 @@ package sns
 
 import "github.com/portico-platform/portico/controllers/aws/attributes"
 
-// Deleted is how topics are found that were kept.
+// Deleted finds topics that were kept.
 var Deleted = attributes.Deleted("sns", attributes.Naming{List: Topics, Longest: longest, Name: "topicName", FIFO: "fifoTopic"})

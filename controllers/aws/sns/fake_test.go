@@ -15,14 +15,14 @@ import (
 
 var errLost = errors.New("EOF")
 
-// fakeSNS is one topic's worth of SNS, as AWS answers: a creation that refuses other tags, a policy of its own,
-// idempotent subscriptions.
+// fakeSNS simulates one topic in SNS, as AWS answers: a creation that refuses other tags, a default policy, idempotent
+// subscriptions.
 type fakeSNS struct {
 	exists        bool
 	tags          map[string]string
 	attributes    map[string]string
 	subscriptions map[string]map[string]string // attributes by endpoint
-	ids           map[string]string            // by endpoint, in place of an ARN
+	ids           map[string]string            // by endpoint, instead of an ARN
 
 	writes int
 	calls  []string

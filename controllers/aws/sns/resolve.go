@@ -16,8 +16,8 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// Resolve finds the queues and senders. One that is missing holds up neither the topic nor the others, and one that was
-// subscribed stays.
+// Resolve finds the queues and senders. A missing one blocks neither the topic nor the others, and an existing
+// subscription stays.
 func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) (err error) {
 	if t.senders, err = senders.Resolve(ctx, t.kube, t.Session, obj.Namespace, obj.Spec.AllowFrom); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) (err error)
 	return nil
 }
 
-// note keeps what is waited for beside the work on the topic, and returns every other error.
+// note stores a WaitError in Rest, for which the topic's own changes do not wait, and returns every other error.
 func (t *topic) note(err error) error {
 	if _, ok := engine.AsWait(err); !ok {
 		return err
@@ -50,7 +50,7 @@ func (t *topic) note(err error) error {
 	return nil
 }
 
-// subscribedARN returns the ARN of the queue that was subscribed for the object of this name, empty if none was.
+// subscribedARN returns the ARN of the queue that was subscribed for the object with this name, empty if there is none.
 func subscribedARN(obj *v1alpha1.SNSTopic, queue string) string {
 	for _, made := range obj.Status.Subscriptions {
 		if made.Queue == queue {
@@ -60,14 +60,15 @@ func subscribedARN(obj *v1alpha1.SNSTopic, queue string) string {
 	return ""
 }
 
-// AllowedChanged lets pass the updates of an SNSTopic that those who send to it wait for: its ARN, and whom it lets in.
+// AllowedChanged passes the updates of an SNSTopic that its senders wait for: its ARN, and its allowed senders.
 func AllowedChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.SNSTopic) bool {
 		return was.Status.ARN != is.Status.ARN || !slices.Equal(was.Status.AllowedSenders, is.Status.AllowedSenders)
 	})
 }
 
-// Refs are what topics name in their namespace: the queues that they wait for, and the buckets that they let in.
+// Refs are the references of topics in their namespace: the queues that they wait for, and the buckets that they let
+// in.
 var Refs = []watch.Ref{
 	watch.LocalRef{From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged()},
 	watch.AdmittedRef{From: &v1alpha1.SNSTopic{}, To: &v1alpha1.S3Bucket{}, When: senders.ARNChanged()},
@@ -95,19 +96,19 @@ func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) 
 	return arn, t.note(t.letIn(ctx, obj, queue))
 }
 
-// queueReader is all that a topic asks of SQS.
+// queueReader lists the calls that a topic makes to SQS.
 type queueReader interface {
 	// Policy returns the access policy of the queue at the URL, empty if it has none.
 	Policy(ctx context.Context, url string) (string, error)
 }
 
-// letIn returns an error if the queue drops what the topic sends.
+// letIn returns an error if the queue drops the topic's messages.
 func (t *topic) letIn(ctx context.Context, obj *v1alpha1.SNSTopic, queue *v1alpha1.SQSQueue) error {
-	source := iampolicy.Source{ARN: t.arn(obj)} // which follows from the name, before the topic is there
+	source := iampolicy.Source{ARN: t.arn(obj)} // which follows from the name, before the topic exists
 	err := senders.OfQueue(queue, t.queues.Policy).LetsIn(ctx, source,
 		v1alpha1.Sender{TopicRef: &v1alpha1.LocalRef{Name: obj.Name}})
 	if err == nil {
 		return nil
 	}
-	return external.Postponed(err) // the topic can be used by all who publish
+	return external.Postponed(err) // publishers can use the topic meanwhile
 }

@@ -21,38 +21,38 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// A subscription is an attribute of its topic: its name is subscribed and the address, which is the ARN of a queue, an
-// HTTPS URL or a mail address, its path subscriptionPath and the queue's name or the address, its value a delivery. The
-// name idOf and the address leads to the subscription's own ARN.
+// A subscription is an attribute of its topic. Its name is subscribed and the address: the ARN of a queue, an HTTPS URL
+// or a mail address. Its path is subscriptionPath and the queue's name or the address, its value a delivery. The
+// attribute with the name idOf and the address holds the subscription's own ARN.
 const (
 	subscribed       = "subscription "
 	idOf             = "subscription ARN "
 	subscriptionPath = "subscriptions"
 )
 
-// delivery is what a subscription says, in a form for comparing.
+// delivery holds the settings of a subscription, in a form for comparison.
 type delivery struct {
 	Raw    bool   `json:"rawMessageDelivery"`
 	Filter string `json:"filterPolicy,omitempty"`
 	Scope  string `json:"filterPolicyScope,omitempty"`
 }
 
-// The scopes of a filter: what it speaks of. SNS's default is attributes of messages.
+// Scopes of a filter: what it applies to. SNS's default is message attributes.
 const (
 	byAttributes = "MessageAttributes"
 	byBody       = "MessageBody"
 )
 
-// target is what to subscribe.
+// target is an endpoint to subscribe.
 type target struct {
-	queue    string // the name of the object; empty for what is no queue
+	queue    string // the name of the SQSQueue; empty for other endpoints
 	address  string // for calls: the ARN of the queue, a URL or a mail address
 	delivery delivery
-	filter   string // as the spec has it
+	filter   string // as in the spec
 }
 
-// scoped returns the delivery with the scope of its filter; "" is SNS's default. Without a filter it means nothing, and
-// is left out.
+// scoped returns the delivery with the scope of its filter; "" is SNS's default. Without a filter the scope means
+// nothing, and is omitted.
 func (d delivery) scoped(scope string) delivery {
 	if d.Scope = cmp.Or(scope, byAttributes); d.Filter == "" {
 		d.Scope = ""
@@ -60,10 +60,10 @@ func (d delivery) scoped(scope string) delivery {
 	return d
 }
 
-// subscription is one that SNS has; without an ARN as long as the address has not confirmed it.
+// subscription is one that SNS has; it has no ARN until the address has confirmed it.
 type subscription struct{ arn, address string }
 
-// protocol returns what SNS calls the way to an address.
+// protocol returns SNS's name for the protocol of an address.
 func protocol(address string) string {
 	switch {
 	case strings.HasPrefix(address, "https://"):
@@ -74,8 +74,8 @@ func protocol(address string) string {
 	return "sqs"
 }
 
-// path returns the managed path of a subscription; empty for what is no queue beside the topic, and no address of
-// people.
+// path returns the managed path of a subscription; empty for an endpoint that is neither a queue in the topic's account
+// and region, nor a URL or mail address.
 func (t *topic) path(address string) string {
 	if protocol(address) != "sqs" {
 		return subscriptionPath + "." + address
@@ -95,7 +95,7 @@ func (t *topic) addressAt(path string) string {
 	return t.Session.ARN("sqs", name)
 }
 
-// subscriptions returns the subscriptions that are declared, and those that were ours.
+// subscriptions returns the subscriptions that are declared, and those that are still managed.
 func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 	paths := external.ManagedBy(obj).Below(subscriptionPath)
 	add := func(address, want string) {
@@ -152,7 +152,7 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 		}
 		out, err := t.api.GetSubscriptionAttributes(ctx, &sns.GetSubscriptionAttributesInput{SubscriptionArn: &s.arn})
 		if cloud.IsNotFound(err) {
-			continue // listings show it for a while after its end
+			continue // listings show it for a while after its deletion
 		}
 		if err != nil {
 			return err
@@ -167,10 +167,10 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 	return t.note(t.unconfirmed(all))
 }
 
-// unanswered stands for a subscription that nobody has confirmed, and that is not wanted any more.
+// unanswered is the value of a subscription that nobody has confirmed, and that is no longer wanted.
 const unanswered = "not confirmed"
 
-// unconfirmed returns an error for the addresses that have not said yet that they want the messages.
+// unconfirmed returns an error for the addresses that have not confirmed yet that they want the messages.
 func (t *topic) unconfirmed(all map[string]string) error {
 	var open []string
 	for _, to := range t.targets {
@@ -187,7 +187,8 @@ func (t *topic) unconfirmed(all map[string]string) error {
 		strings.Join(open, ", ")))
 }
 
-// stillAsked says of an address that is not wanted any more why it cannot be unsubscribed.
+// stillAsked returns the error for an address that is no longer wanted and cannot be unsubscribed before it has
+// confirmed.
 func stillAsked(address string) error {
 	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Hour,
 		"SNS still asks %s whether it wants the messages, and lets nobody withdraw that. "+
@@ -218,7 +219,7 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 			})
 			return cloud.Explain(err)
 		})
-		if protocol(address) != "sqs" { // a queue is of the object's namespace
+		if protocol(address) != "sqs" { // a queue is in the object's namespace
 			subscribe.References = reference.Added(reference.Subscriber, nil, []string{address})
 		}
 		return []external.Action{subscribe}
@@ -230,7 +231,7 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 func (t *topic) changeSubscription(id, address string, c external.Change) (actions []external.Action) {
 	set := t.settings(address, c)
 	names := slices.Sorted(maps.Keys(set))
-	if set["FilterPolicyScope"] == byBody { // before a filter that only bodies take
+	if set["FilterPolicyScope"] == byBody { // before the filter, which only this scope accepts
 		slices.Reverse(names)
 	}
 	for _, name := range names {
@@ -247,8 +248,8 @@ func (t *topic) changeSubscription(id, address string, c external.Change) (actio
 	return actions
 }
 
-// settings returns the attributes of a subscription that a change sets; all that are no default, of a new one. The
-// filter is the text of the spec.
+// settings returns the attributes of a subscription that a change sets; for a new one, all that differ from the
+// default. The filter is the text of the spec.
 func (t *topic) settings(address string, c external.Change) map[string]string {
 	var want, have delivery
 	_ = json.Unmarshal([]byte(c.To), &want)   // written by JSON
@@ -278,7 +279,7 @@ func (t *topic) filter(address string) string {
 	return t.targets[at].filter
 }
 
-// made returns the subscriptions that obj declares and SNS has.
+// made returns the declared subscriptions that SNS has.
 func (t *topic) made(seen *topicState) (all []v1alpha1.SNSSubscriptionStatus) {
 	for _, to := range t.targets {
 		id, there := seen.Attributes[idOf+to.address], seen.Attributes[subscribed+to.address] != ""

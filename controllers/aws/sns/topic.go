@@ -1,4 +1,4 @@
-// Package sns keeps SNS kinds.
+// Package sns manages the SNS kinds.
 package sns
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// publish is what a sender has to be allowed.
+// publish is the action that a sender needs.
 const publish = "sns:Publish"
 
 // longest is the limit for a topic name, in characters.
@@ -34,18 +34,18 @@ type (
 	topicState = attributes.State
 )
 
-// topic adapts SNSTopic; made for one pass.
+// topic adapts SNSTopic for one pass.
 type topic struct {
 	attributes.Adapter[*v1alpha1.SNSTopic]
 	api     api
 	kube    external.Kube
 	keys    senders.KeyAPI
 	queues  queueReader
-	targets []target // what to subscribe; see Resolve
+	targets []target // endpoints to subscribe; see Resolve
 	senders senders.Found
 }
 
-// Topic adapts SNSTopic.
+// Topic returns the adapter of SNSTopic for one pass.
 func Topic(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.SNSTopic, topicState] {
 	t := newTopic(session, clientFor(session), kube)
 	t.keys, t.queues = senders.Keys(session), sqs.Policies(session)
@@ -65,7 +65,7 @@ func (t *topic) name(obj *v1alpha1.SNSTopic) string {
 	return t.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.TopicName), obj.Spec.TopicName), longest, obj.Spec.FIFOTopic)
 }
 
-// all returns the attributes of a topic, by the API reference of SetTopicAttributes, and its subscriptions.
+// all returns the attributes of a topic, from the API reference of SetTopicAttributes, and its subscriptions.
 func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 	return append([]attribute{
 		{Name: "DisplayName", Path: "displayName", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.DisplayName })},
@@ -112,16 +112,16 @@ func (t *topic) read(ctx context.Context, obj *v1alpha1.SNSTopic, arn string) (m
 	return all, nil
 }
 
-// Reserve notes where the topic will be.
+// Reserve records where the topic will be.
 func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 	s := &obj.Status
 	s.TopicName, s.Region, s.AccountID = t.name(obj), t.Session.Config.Region, t.Session.AccountID
 }
 
-// set makes one call for each change: SNS takes one attribute at a time.
+// set plans one call for each change: SNS takes one attribute at a time.
 func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) (actions []external.Action) {
 	for _, c := range changes {
-		for name := range t.NamesOf(obj, []external.Change{c}) { // one
+		for name := range t.NamesOf(obj, []external.Change{c}) { // exactly one
 			if address, ok := strings.CutPrefix(name, subscribed); ok {
 				actions = append(actions, t.setSubscription(seen, address, c)...)
 			} else {
@@ -132,7 +132,7 @@ func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external
 	return actions
 }
 
-// setOne makes the call for a change to the topic itself.
+// setOne plans the call for a change to the topic itself.
 func (t *topic) setOne(obj *v1alpha1.SNSTopic, seen *topicState, c external.Change) external.Action {
 	set, all := t.NamesOf(obj, []external.Change{c}), []external.Change{c}
 	action := external.Action{
@@ -156,8 +156,8 @@ func (t *topic) setOne(obj *v1alpha1.SNSTopic, seen *topicState, c external.Chan
 	})
 }
 
-// references returns what the attributes have the topic refer to that it did not before: a KMS key, senders and those
-// whom its policy lets in. Its queues are of the object's namespace.
+// references returns what the attributes newly refer to: a KMS key, senders, and principals that the policy lets in.
+// Queues are in the object's namespace.
 func (t *topic) references(obj *v1alpha1.SNSTopic, set, have map[string]string) []external.Reference {
 	return append(reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]}),
 		senders.References(t.Session.AccountID, obj.Spec.AllowFrom, set, have)...)
@@ -173,7 +173,7 @@ func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) exte
 	}
 	refs := t.references(obj, set, nil)
 	if _, declared := set[senders.Rest]; !declared && set[senders.Own] != "" {
-		set[senders.Rest] = defaultPolicy(arn, t.Session.AccountID) // which a policy replaces
+		set[senders.Rest] = defaultPolicy(arn, t.Session.AccountID) // setting a policy replaces the default one
 	}
 	senders.Compose(set, nil)
 	in := &sns.CreateTopicInput{Name: &name, Attributes: set, Tags: tagList(tags)}
@@ -183,7 +183,7 @@ func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) exte
 			_, err := t.api.CreateTopic(ctx, in)
 			if cloud.HasCode(err, "InvalidParameter") {
 				if _, absent := t.Service.ListTags(ctx, arn); absent == nil {
-					return nil // made in the meantime, or by an earlier try: the next look tells whose it is
+					return nil // created in the meantime, or by an earlier try: the next pass reads its owner
 				}
 			}
 			return cloud.Explain(err)
@@ -191,7 +191,7 @@ func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) exte
 	}
 }
 
-// tagCommand returns the command that does what TagResource does, which keeps all other tags.
+// tagCommand returns the command line that does the same as TagResource, and keeps all other tags.
 func tagCommand(session *cloud.Session, arn string, tags map[string]string) string {
 	return session.Command(sns.ServiceID, "sns", "tag-resource", "--resource-arn", arn, "--tags", cloud.TagText(tags))
 }
@@ -211,7 +211,7 @@ func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]stri
 	}
 }
 
-// Delete removes the topic, unless that would end subscriptions of others.
+// Delete deletes the topic, unless that would end subscriptions of others.
 func (t *topic) Delete(ctx context.Context, obj *v1alpha1.SNSTopic, seen *topicState) (bool, error) {
 	all, err := t.list(ctx, seen.ID)
 	if cloud.IsNotFound(err) {

@@ -30,7 +30,7 @@ const (
 	queueARN = "arn:aws:sqs:eu-west-1:111122223333:payments-orders"
 )
 
-// openQueues let everybody in.
+// openQueues let everyone in.
 type openQueues struct{}
 
 func (openQueues) Policy(context.Context, string) (string, error) {
@@ -147,7 +147,7 @@ func TestANameOnlyTopicTakesThreeCalls(t *testing.T) {
 	}
 }
 
-// What was declared goes back to AWS's default once; a subscription ends.
+// A removed field returns to AWS's default once; a removed subscription ends.
 func TestRemovedFieldsGoBackToTheDefault(t *testing.T) {
 	f := &fakeSNS{}
 	obj := object(full)
@@ -186,7 +186,7 @@ func TestQueuesAreOfTheNamespace(t *testing.T) {
 	}
 }
 
-// A queue that was subscribed stays so while its object is away.
+// A queue that was subscribed stays subscribed while its object is missing.
 func TestALostQueueHoldsUpNothing(t *testing.T) {
 	f := &fakeSNS{}
 	obj := object(full)
@@ -214,7 +214,7 @@ func TestATopicOfOthersIsKept(t *testing.T) {
 	}
 }
 
-// CreateTopic refuses other tags of a topic that exists; a spec that is wrong is another matter.
+// CreateTopic refuses other tags for an existing topic; an invalid spec is a different error.
 func TestATopicMadeInTheMeantimeIsLookedAt(t *testing.T) {
 	f := &fakeSNS{exists: true, tags: map[string]string{"made-by": "hand"}}
 	a := adapter(t, f)
@@ -238,7 +238,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 	}
 }
 
-// The permissions in the docs are those of the calls, no more and no fewer.
+// The permissions in the docs are exactly those that the calls need.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/snstopic.json", "sns", reflect.TypeFor[api](), map[string][]string{
 		"":            {"tag:GetResources", "kms:DescribeKey", "kms:GetKeyPolicy", "sqs:GetQueueAttributes"},

@@ -16,7 +16,7 @@ import (
 
 type opt = func(*sqs.Options)
 
-// api is all that Portico asks of SQS; docs/iam is checked against it.
+// api lists the calls that Portico makes to SQS; docs/iam is checked against it.
 type api interface {
 	queueAPI
 	tagAPI
@@ -43,7 +43,7 @@ func clientFor(session *cloud.Session) *sqs.Client {
 	return cloud.Shared(session, func() *sqs.Client { return sqs.NewFromConfig(session.ConfigFor(sqs.ServiceID)) })
 }
 
-// pageOfQueues is how many queues one call lists: SQS's most.
+// pageOfQueues is SQS's maximum of queues per page.
 const pageOfQueues = 1000
 
 // Queues lists the ARNs of the queues in the session's account and region.
@@ -66,7 +66,7 @@ func list(ctx context.Context, api queueAPI, session *cloud.Session) ([]string, 
 	return all, nil
 }
 
-// url finds a queue by name; "" if there is none.
+// url returns the URL of a queue by its name; "" if there is none.
 func (q *queue) url(ctx context.Context, name string) (string, error) {
 	out, err := q.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name, QueueOwnerAWSAccountId: &q.Session.AccountID})
 	if cloud.IsNotFound(err) {
@@ -81,7 +81,7 @@ func (q *queue) url(ctx context.Context, name string) (string, error) {
 	return *out.QueueUrl, nil
 }
 
-// read reads all attributes: the configuration, and the counts that move by themselves, in the same call.
+// read reads all attributes: the configuration, and in the same call the counts, which change by themselves.
 func (q *queue) read(ctx context.Context, _ *v1alpha1.SQSQueue, url string) (map[string]string, error) {
 	out, err := q.api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
@@ -95,7 +95,7 @@ func (q *queue) read(ctx context.Context, _ *v1alpha1.SQSQueue, url string) (map
 	return out.Attributes, nil
 }
 
-// PolicyReader reads access policies of queues, for those who send to them.
+// PolicyReader reads access policies of queues, for the kinds that send to them.
 type PolicyReader struct{ api queueAPI }
 
 // Policies returns the PolicyReader of a session.

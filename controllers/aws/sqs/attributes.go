@@ -16,8 +16,8 @@ import (
 
 type attribute = attributes.Attribute[*v1alpha1.SQSQueue]
 
-// queueAttributes have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is beside them: its ARN
-// is known to the pass alone.
+// queueAttributes have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is not among them: only
+// the pass knows its ARN.
 var queueAttributes = []attribute{
 	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
 	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
@@ -41,7 +41,7 @@ var queueAttributes = []attribute{
 	{Name: managedEncryption, Path: "sqsManagedSseEnabled", Default: "true", Want: sse},
 }
 
-// sendMessage is what a sender has to be allowed.
+// sendMessage is the action that a sender needs.
 const sendMessage = "sqs:SendMessage"
 
 const (
@@ -61,7 +61,7 @@ func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
 	return append(attributes, q.policies()...)
 }
 
-// policies returns the attributes that name other queues or senders, whose ARNs are known to the pass alone.
+// policies returns the attributes that name other queues or senders, whose ARNs only the pass knows.
 func (q *queue) policies() []attribute {
 	return []attribute{{
 		Name: redriveAllow, Path: "redriveAllowPolicy", Want: q.allowPolicy, Normal: normalAllow,
@@ -82,13 +82,14 @@ func (q *queue) policies() []attribute {
 	}}
 }
 
-// needed are the operator's own calls that a queue's policy can deny it.
+// needed are the operator's own calls that a queue's policy can deny.
 var needed = []string{
 	"sqs:GetQueueUrl", "sqs:GetQueueAttributes", "sqs:SetQueueAttributes", "sqs:ListQueueTags", "sqs:TagQueue",
 	"sqs:UntagQueue", "sqs:DeleteQueue",
 }
 
-// sse: a KMS key switches SQS's own keys off, and without one they go back on.
+// sse returns the wanted use of SQS's own keys: a KMS key switches them off, and without one they are switched on
+// again.
 func sse(q *v1alpha1.SQSQueue) (string, bool) {
 	if q.Spec.KMSMasterKeyID != "" {
 		return "false", true
@@ -96,7 +97,7 @@ func sse(q *v1alpha1.SQSQueue) (string, bool) {
 	return external.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.SQSManagedSSEEnabled })(q)
 }
 
-// oneEncryption leaves out the setting that a KMS key implies: SQS refuses two kinds of encryption at once.
+// oneEncryption removes the setting that a KMS key implies: SQS refuses two kinds of encryption at once.
 func oneEncryption(set map[string]string) {
 	if set[kmsKey] != "" {
 		delete(set, managedEncryption)

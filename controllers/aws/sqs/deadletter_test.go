@@ -55,7 +55,7 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 	}
 }
 
-// Queues that wait for each other say so, whichever of them one looks at, and so does each that waits for one of them.
+// Queues that wait for each other in a circle report that, as does every queue that waits for one of them.
 func TestDeadLetterQueuesInACircle(t *testing.T) {
 	names := func(name, dead string) *v1alpha1.SQSQueue {
 		return object(func(q *v1alpha1.SQSQueue) {
@@ -90,7 +90,7 @@ func TestDeadLetterQueuesInACircle(t *testing.T) {
 	}
 }
 
-// A dead-letter queue that was there and is gone holds up nothing else of the queue.
+// A dead-letter queue that existed and is gone blocks no other change of the queue.
 func TestALostDeadLetterQueueHoldsUpNothingElse(t *testing.T) {
 	f := &fakeSQS{}
 	obj := object(func(q *v1alpha1.SQSQueue) {

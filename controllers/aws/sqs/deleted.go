@@ -2,5 +2,5 @@ package sqs
 
 import "github.com/portico-platform/portico/controllers/aws/attributes"
 
-// Deleted is how queues are found that were kept.
+// Deleted finds queues that were kept.
 var Deleted = attributes.Deleted("sqs", attributes.Naming{List: Queues, Longest: longest, Name: "queueName", FIFO: "fifoQueue"})

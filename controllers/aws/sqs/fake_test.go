@@ -13,7 +13,7 @@ import (
 
 var errLost = errors.New("EOF")
 
-// fakeSQS is one queue's worth of SQS, as AWS answers: silent adoption on creation, attributes with their defaults, a
+// fakeSQS simulates one queue in SQS, as AWS answers: silent adoption on creation, attributes with their defaults, a
 // KMS key that switches SQS's own keys off.
 type fakeSQS struct {
 	exists     bool
@@ -69,7 +69,7 @@ func (f *fakeSQS) CreateQueue(_ context.Context, in *sqs.CreateQueueInput, _ ...
 					return code("QueueNameExists")
 				}
 			}
-			return nil // as if it had been made; its tags stay as they are
+			return nil // as if it had been created; its tags stay unchanged
 		}
 		f.exists, f.tags = true, maps.Clone(in.Tags)
 		f.attributes = map[string]string{
@@ -139,7 +139,7 @@ func (f *fakeSQS) UntagQueue(_ context.Context, in *sqs.UntagQueueInput, _ ...op
 	})
 }
 
-// strip removes every tag of ours.
+// strip removes all of our tags.
 func (f *fakeSQS) strip() {
 	maps.DeleteFunc(f.tags, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
 }

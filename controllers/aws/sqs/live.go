@@ -13,15 +13,14 @@ import (
 
 var _ external.LiveReader[*v1alpha1.SQSQueue] = (*queue)(nil)
 
-// counts of messages, by what we call them. SQS itself calls them approximate.
+// counts are the numbers of messages, by our names. SQS itself calls them approximate.
 var counts = map[string]sqstypes.QueueAttributeName{
 	"messages":         sqstypes.QueueAttributeNameApproximateNumberOfMessages,
 	"messagesInFlight": sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
 	"messagesDelayed":  sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed,
 }
 
-// ReadLive counts the messages: those to be had, those that somebody has and has not deleted yet, and those that wait
-// for their delay to end.
+// ReadLive counts the messages: those available, those received and not deleted yet, and those that are delayed.
 func (q *queue) ReadLive(ctx context.Context, obj *v1alpha1.SQSQueue) (map[string]string, error) {
 	if obj.Status.QueueURL == "" {
 		return nil, nil

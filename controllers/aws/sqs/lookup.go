@@ -15,15 +15,15 @@ import (
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
-// Lookup finds the SQSQueues that objects of a kind name, and says in the kind's words why one cannot be had.
+// Lookup finds the SQSQueues that objects of a kind name, and says in the kind's terms why one cannot be used.
 type Lookup struct {
 	Field             string // of the spec, such as spec.deadLetterQueue
-	Queue, This       string // what the one that is named is called, and whoever names it
+	Queue, This       string // words for the named queue, and for the object that names it
 	Alternative       string // what else can be named; empty: nothing
 	Waiting, Mismatch string // reasons
 }
 
-// Get returns the SQSQueue of this name. One that only observes is refused: it was made elsewhere, for others.
+// Get returns the SQSQueue with this name. One that only observes is refused: it was created elsewhere, for others.
 func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name string) (*v1alpha1.SQSQueue, error) {
 	queue := &v1alpha1.SQSQueue{}
 	found, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: name}, queue)
@@ -38,7 +38,7 @@ func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name str
 	return queue, nil
 }
 
-// ARN returns the queue's, once it has been Ready. It must be where the session leads.
+// ARN returns the queue's ARN, once it has been Ready. It must be in the session's account and region.
 func (l Lookup) ARN(session *cloud.Session, queue *v1alpha1.SQSQueue) (string, error) {
 	s := &queue.Status
 	switch {
@@ -51,8 +51,8 @@ func (l Lookup) ARN(session *cloud.Session, queue *v1alpha1.SQSQueue) (string, e
 	return s.ARN, nil
 }
 
-// ReadyChanged lets pass the updates of an SQSQueue that those who name it wait for: its ARN, that it was Ready once,
-// and whom it lets in.
+// ReadyChanged passes the updates of an SQSQueue that objects naming it wait for: its ARN, that it was Ready once, and
+// its allowed senders and sources.
 func ReadyChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.SQSQueue) bool {
 		return was.Status.ARN != is.Status.ARN ||

@@ -1,4 +1,4 @@
-// Package sqs keeps SQS kinds.
+// Package sqs manages the SQS kinds.
 package sqs
 
 import (
@@ -24,23 +24,23 @@ import (
 // longest is the limit for a queue name, in characters.
 const longest = attributes.LongestQueueName
 
-// queueState is what AWS has of one queue.
+// queueState is the observed state of one queue in AWS.
 type queueState = attributes.State
 
-// queue adapts SQSQueue; made for one pass.
+// queue adapts SQSQueue for one pass.
 type queue struct {
 	attributes.Adapter[*v1alpha1.SQSQueue]
 	api    api
 	kube   external.Kube
 	keys   senders.KeyAPI
 	target string // the dead-letter queue's ARN; see Resolve
-	// senders are those of allowFrom, and redrives the ARNs of the queues that sourceQueueRefs name.
+	// senders are those in allowFrom, and redrives the ARNs of the queues in sourceQueueRefs.
 	senders  senders.Found
 	redrives []string
-	made     string // the URL of the queue that this pass made
+	made     string // the URL of the queue that this pass created
 }
 
-// Queue adapts SQSQueue.
+// Queue returns the adapter of SQSQueue for one pass.
 func Queue(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.SQSQueue, queueState] {
 	q := newQueue(session, clientFor(session), kube)
 	q.keys = senders.Keys(session)
@@ -62,31 +62,31 @@ func (q *queue) name(obj *v1alpha1.SQSQueue) string {
 
 func (q *queue) arn(obj *v1alpha1.SQSQueue) string { return q.Session.ARN("sqs", q.name(obj)) }
 
-// lastPart returns what follows the last slash of a queue's URL: its name.
+// lastPart returns the name of a queue, which is the last part of its URL.
 func lastPart(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
 
 // find returns the URL of obj's queue.
 func (q *queue) find(ctx context.Context, obj *v1alpha1.SQSQueue) (string, error) {
 	url := cmp.Or(q.made, obj.Status.QueueURL)
-	if url == "" || (q.made == "" && obj.Status.ProviderGeneration != q.Session.ProviderGeneration) { // its endpoint may be another
+	if url == "" || (q.made == "" && obj.Status.ProviderGeneration != q.Session.ProviderGeneration) { // the endpoint may differ
 		return q.url(ctx, q.name(obj))
 	}
 	return url, nil
 }
 
-// Reserve notes where the queue will be.
+// Reserve records where the queue will be.
 func (q *queue) Reserve(obj *v1alpha1.SQSQueue, _ *queueState) {
 	s := &obj.Status
 	s.QueueName, s.Region, s.AccountID = q.name(obj), q.Session.Config.Region, q.Session.AccountID
 }
 
-// together are attributes that SQS judges by each other.
+// together are attributes that SQS validates together.
 var together = [][]string{
 	{"kmsMasterKeyId", "kmsDataKeyReusePeriodSeconds", "sqsManagedSseEnabled"},
 	{"deduplicationScope", "fifoThroughputLimit"},
 }
 
-// set writes all changes in one call, which can be divided: SQS refuses a whole call for one value.
+// set plans all changes as one call. It can be divided, because SQS refuses a whole call for one value.
 func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) []external.Action {
 	return []external.Action{external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
 		return q.setOnce(obj, seen, some)
@@ -131,7 +131,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 			out, err := q.api.CreateQueue(ctx, in)
 			switch {
 			case cloud.HasCode(err, "QueueNameExists"), cloud.HasCode(err, "QueueAlreadyExists"):
-				return nil // made in the meantime, or by an earlier try
+				return nil // created in the meantime, or by an earlier try
 			case cloud.HasCode(err, "AWS.SimpleQueueService.QueueDeletedRecently"), cloud.HasCode(err, "QueueDeletedRecently"):
 				return external.NotCreated(engine.Wait(v1alpha1.ReasonNameBusy, 10*time.Second, "a queue named %s was deleted less than 60 seconds ago; SQS gives the name free after that time", name))
 			case err != nil:
@@ -143,9 +143,9 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 	}
 }
 
-// tagCommand returns the command that does what TagQueue does, which keeps all other tags.
+// tagCommand returns the command line that does the same as TagQueue, and keeps all other tags.
 func tagCommand(session *cloud.Session, url string, tags map[string]string) string {
-	text, _ := json.Marshal(tags) // texts do not fail
+	text, _ := json.Marshal(tags) // marshalling texts does not fail
 	return session.Command(sqs.ServiceID, "sqs", "tag-queue", "--queue-url", url, "--tags", string(text))
 }
 

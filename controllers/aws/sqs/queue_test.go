@@ -85,7 +85,7 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 		"the key":       func() { f.set(map[string]string{"KmsMasterKeyId": "", managedEncryption: "true"}) },
 	}
 	for _, attr := range a.all(obj) {
-		if attr.Name != managedEncryption { // which goes with the key
+		if attr.Name != managedEncryption { // which follows from the key
 			drift[attr.Path] = func() { f.attributes[attr.Name] = "7" }
 		}
 	}
@@ -151,7 +151,7 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 		}
 	}
 	obj.Status.ManagedFields = a.Declared(obj)
-	f.attributes["VisibilityTimeout"], f.calls = "77", nil // now somebody else's business
+	f.attributes["VisibilityTimeout"], f.calls = "77", nil // no longer managed
 	settle(t, a, obj)
 	if f.attributes["VisibilityTimeout"] != "77" || len(f.calls) != 1 {
 		t.Errorf("an unmanaged attribute was touched: %v", f.calls)
@@ -204,7 +204,7 @@ func TestNothingMoreIsReadOfAForeignQueue(t *testing.T) {
 	}
 }
 
-// From any state of the attributes, one round of steps leads to what is declared.
+// From any state of the attributes, one round of actions leads to what is declared.
 func TestPlanConvergesFromAnywhere(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := &fakeSQS{exists: true, attributes: map[string]string{managedEncryption: "true"}}
@@ -256,7 +256,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 	}
 }
 
-// The permissions in the docs are those of the calls, no more and no fewer.
+// The permissions in the docs are exactly those that the calls need.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/sqsqueue.json", "sqs", reflect.TypeFor[api](), map[string][]string{
 		"":            {"tag:GetResources", "kms:DescribeKey", "kms:GetKeyPolicy"},
@@ -304,7 +304,8 @@ func settle(t *testing.T, a *queue, obj *v1alpha1.SQSQueue) {
 	t.Fatal("not settled")
 }
 
-// What takes longer to show is set by a call of its own: it is the same call until it shows, whatever else has shown.
+// An attribute that takes longer to show is set with a call of its own: the call stays the same until it shows,
+// whatever else has shown.
 func TestRetentionIsSetByItself(t *testing.T) {
 	f := &fakeSQS{}
 	a, obj := adapter(t, f), object()
@@ -330,7 +331,7 @@ func TestRetentionIsSetByItself(t *testing.T) {
 	}
 }
 
-// A server that is not AWS and shows no encryption has none: where that is asked for, nothing is in sync without it.
+// A server other than AWS that reports no encryption has none: if it is declared, the queue is not in sync without it.
 func TestEncryptionThatDoesNotShowIsNotTakenForGranted(t *testing.T) {
 	for name, row := range map[string]struct {
 		endpoint string

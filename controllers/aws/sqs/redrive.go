@@ -25,14 +25,14 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	return cmp.Or(q.resolveDeadLetters(ctx, obj), q.resolveSources(ctx, obj), q.resolveSenders(ctx, obj))
 }
 
-// resolveSenders finds who may send.
+// resolveSenders finds the senders in allowFrom.
 func (q *queue) resolveSenders(ctx context.Context, obj *v1alpha1.SQSQueue) (err error) {
 	q.senders, err = senders.Resolve(ctx, q.kube, q.Session, obj.Namespace, obj.Spec.AllowFrom)
 	return err
 }
 
-// resolveSources finds the queues of the namespace that can use this one for their dead letters. Their ARNs follow from
-// their names: a queue that is not there yet needs to be let in before it can be made.
+// resolveSources finds the queues of the namespace that can use this one as their dead-letter queue. Their ARNs follow
+// from their names: a queue must be allowed before it can be created.
 func (q *queue) resolveSources(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	if obj.Spec.RedriveAllowPolicy == nil {
 		return nil
@@ -54,8 +54,8 @@ func (q *queue) resolveSources(ctx context.Context, obj *v1alpha1.SQSQueue) erro
 	return nil
 }
 
-// resolveDeadLetters finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of
-// it: a queue that works is not held up by trouble with its dead letters.
+// resolveDeadLetters finds the dead-letter queue. Once that has been Ready its ARN is used, whatever happens to it: a
+// problem with the dead-letter queue does not block a working queue.
 func (q *queue) resolveDeadLetters(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	dlq := obj.Spec.DeadLetterQueue
 	switch {
@@ -66,7 +66,7 @@ func (q *queue) resolveDeadLetters(ctx context.Context, obj *v1alpha1.SQSQueue) 
 	default:
 		arn, err := q.resolveTarget(ctx, obj, dlq.TargetRef.Name)
 		if wait, ok := engine.AsWait(err); ok && !wait.Stalled && obj.Status.DeadLetterTargetARN != "" {
-			arn, q.Rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
+			arn, q.Rest = obj.Status.DeadLetterTargetARN, err // it existed: the rest of the queue is not blocked
 		} else if err != nil {
 			return err
 		}
@@ -78,7 +78,8 @@ func (q *queue) resolveDeadLetters(ctx context.Context, obj *v1alpha1.SQSQueue) 
 	return nil
 }
 
-// Refs are what queues name in their namespace: the dead-letter queues that they wait for, and those whom they let in.
+// Refs are the references of queues in their namespace: the dead-letter queues that they wait for, and those that they
+// let in.
 var Refs = []watch.Ref{
 	watch.LocalRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged()},
 	watch.AdmittedRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: senders.ARNChanged()},
@@ -110,8 +111,8 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 	return arn, err
 }
 
-// takenFrom returns an error if the dead-letter queue does not take the messages of obj's queue, which SQS then does
-// not send there.
+// takenFrom returns an error if the dead-letter queue does not accept the messages of obj's queue: SQS does not move
+// them there then.
 func (q *queue) takenFrom(obj, target *v1alpha1.SQSQueue) error {
 	policy, mine := target.Spec.RedriveAllowPolicy, q.arn(obj)
 	switch {
@@ -128,11 +129,11 @@ func (q *queue) takenFrom(obj, target *v1alpha1.SQSQueue) error {
 			"queue", target.Name)
 }
 
-// mostInChain bounds how far a chain of dead-letter queues is followed.
+// mostInChain is the maximum length of a chain of dead-letter queues that is followed.
 const mostInChain = 100
 
-// circle returns an error if a queue that is waited for waits, over others or not, for itself or for obj: nothing of
-// that comes to an end by itself.
+// circle returns an error if a queue that is waited for waits for itself or for obj, directly or through others: that
+// does not end by itself.
 func (q *queue) circle(ctx context.Context, obj, next *v1alpha1.SQSQueue) error {
 	chain := []string{obj.Name}
 	for len(chain) < mostInChain {
@@ -160,20 +161,20 @@ func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
 	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, target, dlq.MaxReceiveCount)
 }
 
-// redrive is a policy as SQS has it: others write the count as a string, or the members in another order.
+// redrive is a redrive policy in SQS's form: others may write the count as a string, or the members in another order.
 type redrive struct {
 	Target string          `json:"deadLetterTargetArn"`
 	Count  json.RawMessage `json:"maxReceiveCount"`
 }
 
-// targetOf returns the dead-letter queue that a policy names; empty, if it is none.
+// targetOf returns the dead-letter queue in a redrive policy; empty if the text is none.
 func targetOf(policy string) string {
 	var p redrive
 	_ = json.Unmarshal([]byte(policy), &p)
 	return p.Target
 }
 
-// normalRedrive brings a policy into redriveText's form. What is no such policy stays as it is, and differs.
+// normalRedrive returns a redrive policy in redriveText's form. Any other text is returned unchanged, and differs.
 func normalRedrive(policy string) string {
 	var p redrive
 	err := json.Unmarshal([]byte(policy), &p)
@@ -197,8 +198,8 @@ func (a allow) text() string {
 	return external.JSON(a)
 }
 
-// allowPolicy returns the redrive allow policy. As long as none of the queues that it names is there it allows none:
-// SQS takes no empty list.
+// allowPolicy returns the redrive allow policy. While none of the queues in it exists it denies all, because SQS
+// accepts no empty list.
 func (q *queue) allowPolicy(obj *v1alpha1.SQSQueue) (string, bool) {
 	policy := obj.Spec.RedriveAllowPolicy
 	if policy == nil {
@@ -218,7 +219,7 @@ func normalAllow(policy string) string {
 	return policy
 }
 
-// parseAllow returns a redrive allow policy, empty if the text is none.
+// parseAllow parses a redrive allow policy; the result is empty if the text is none.
 func parseAllow(policy string) (a allow) {
 	if json.Unmarshal([]byte(policy), &a) != nil {
 		return allow{}

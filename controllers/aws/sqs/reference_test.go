@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Messages put into a queue of another team's are as good as sent by it. What a queue has already is not asked about
+// A dead-letter queue of another team would receive messages as if from that team. An existing reference is not checked
 // again.
 func TestADeadLetterQueueIsNamedByItsARN(t *testing.T) {
 	const dead, theirs = "arn:aws:sqs:eu-west-1:111122223333:dead", "arn:aws:sqs:eu-west-1:111122223333:theirs"
@@ -54,7 +54,7 @@ func TestADeadLetterQueueIsNamedByItsARN(t *testing.T) {
 	}
 }
 
-// The key is asked about before the queue is made, and before it takes another's place.
+// The key is checked before the queue is created, and before it replaces another one.
 func TestTheKeyOfAQueueIsNamed(t *testing.T) {
 	f := &fakeSQS{}
 	a, obj := adapter(t, f), object(func(q *v1alpha1.SQSQueue) { q.Spec.KMSMasterKeyID = "alias/one" })

@@ -12,25 +12,25 @@ import (
 // Limits for data that users of a database control: queries truncate text, and a connection that receives more than
 // this is closed.
 const (
-	mostAnswered = 4 << 20 // bytes of an answer to one statement, or while we sign in
+	mostAnswered = 4 << 20 // bytes of a response to one statement, or during sign-in
 	mostMarked   = 500     // characters of a comment or an attribute that is compared with a mark
-	mostQuoted   = 1000    // bytes of a server's own words, in an error
-	mostListed   = 20      // statements that a pass tells people of
-	pageSize     = 1000    // rows of one answer about what a database holds
+	mostQuoted   = 1000    // bytes of a server's message in an error
+	mostListed   = 20      // statements that a pass reports to people
+	pageSize     = 1000    // rows of one page of what a database contains
 )
 
 var errTooMuch = errors.New("the database answered with more than 4 MiB")
 
-// answers counts what a server answers on the connections of one sign-in.
+// answers counts the bytes that a server sends on the connections of one sign-in.
 type answers struct{ bytes atomic.Int64 }
 
-// next begins the count of another statement.
+// next starts counting for another statement.
 func (a *answers) next() { a.bytes.Store(0) }
 
-// over reports whether the statement's answer was too large, so that its connection ended.
+// over reports whether the response to the statement was too large, so that its connection was closed.
 func (a *answers) over() bool { return a.bytes.Load() > mostAnswered }
 
-// counted returns dial with connections that end when an answer is too large.
+// counted returns dial with connections that close when a response is too large.
 func (a *answers) counted(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -56,10 +56,10 @@ func (c *countedConn) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// quoted returns as much of a server's own words as an error holds.
+// quoted shortens a server's message to the size that an error may have.
 func quoted(words string) string { return spoken.Cut(words, mostQuoted) }
 
-// listed returns the first statements of all, and how many more there are.
+// listed returns the first mostListed statements, and says if there are more.
 func listed(all []string) []string {
 	if len(all) <= mostListed {
 		return all

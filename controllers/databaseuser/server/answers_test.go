@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A server that never ends its answer is left after so many bytes, and the count starts again with each statement.
+// A server whose response does not end is disconnected after mostAnswered bytes. Each statement starts a new count.
 func TestAConnectionEndsAfterSoManyBytes(t *testing.T) {
 	counter := &answers{}
 	ours, theirs := net.Pipe()

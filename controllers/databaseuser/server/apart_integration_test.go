@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// The server's logs have every statement, and no password.
+// The server's logs contain every statement, and no password.
 func TestLogsHoldNoPassword(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -31,7 +31,7 @@ func TestLogsHoldNoPassword(t *testing.T) {
 	})
 }
 
-// A server that cannot be trusted, or is none, gets no password, and the condition says what is wrong.
+// A server that is not trusted or not reachable gets no password, and the condition says what is wrong.
 func TestWhatIsNotConnectedTo(t *testing.T) {
 	foreign, err := os.CreateTemp(t.TempDir(), "ca")
 	if err != nil {
@@ -77,8 +77,8 @@ func TestWhatIsNotConnectedTo(t *testing.T) {
 	})
 }
 
-// Members of rds_iam sign in by tokens only, and so do members of members: the master user must not become one, or
-// Portico locks it out.
+// Members of rds_iam can sign in with tokens only, and so can indirect members: making the master user one would lock
+// it out.
 func TestIAMLocksOutNobody(t *testing.T) {
 	w := newWorld(t, postgres)
 	if version, err := w.server.Version(t.Context()); err != nil || version >= 160000 {
@@ -113,7 +113,7 @@ func TestIAMLocksOutNobody(t *testing.T) {
 	}
 }
 
-// Where the server does not know AWS's ways, the condition says so.
+// If the server does not support IAM authentication, the condition says so.
 func TestAServerWithoutIAM(t *testing.T) {
 	w := newWorld(t, mariadb)
 	a := w.account("app", v1alpha1.AccessRead)
@@ -124,7 +124,7 @@ func TestAServerWithoutIAM(t *testing.T) {
 	}
 }
 
-// A user of MariaDB is not dropped, but locked, while views or routines run as it.
+// A user of MariaDB is locked instead of dropped while views or routines run as it.
 func TestWhatRunsAsAUserKeepsIt(t *testing.T) {
 	w := newWorld(t, mariadb)
 	a := w.account("app", v1alpha1.AccessReadWrite)
@@ -144,7 +144,7 @@ func TestWhatRunsAsAUserKeepsIt(t *testing.T) {
 	w.must(w.target, "SELECT * FROM seen")
 }
 
-// What somebody gave to the account in another database does not hold it up, and what it owns there stays.
+// Rights that somebody granted the account in another database do not block its deletion, and what it owns there stays.
 func TestAnAccountThatOwnsThingsElsewhere(t *testing.T) {
 	w, other := newWorld(t, postgres), newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)
@@ -158,15 +158,15 @@ func TestAnAccountThatOwnsThingsElsewhere(t *testing.T) {
 	other.must(other.target, "DROP TABLE elsewhere")
 }
 
-// An application makes a function that fits a call of ours better than the system's own. It would run as the master
-// user.
+// An application creates a function that matches one of our calls better than the system's own. If it were called, it
+// would run as the master user.
 func TestFunctionsOfApplicationsAreNotCalled(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)
 	app := w.user(a)
 	w.must(app, "CREATE TABLE public.caught (who text)", "GRANT INSERT ON public.caught TO PUBLIC",
 		`CREATE FUNCTION public.format(text, name) RETURNS text LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.caught VALUES (current_user); RETURN $2; END'`,
-		"SELECT format('%I', 'x'::name)") // it is called where that schema is looked in
+		"SELECT format('%I', 'x'::name)") // it is called if that schema is in the search path
 	if n := w.count(w.target, "SELECT count(*) FROM public.caught"); n != 1 {
 		t.Fatalf("the trap does not work: %d", n)
 	}
@@ -182,8 +182,7 @@ func TestFunctionsOfApplicationsAreNotCalled(t *testing.T) {
 	}
 }
 
-// A function that runs as its owner does not become one that runs as the master user, when that takes over what an
-// application has made.
+// A function that runs as its owner must not run as the master user after that has taken over an application's objects.
 func TestFunctionsOfApplicationsDoNotBecomeTheMasters(t *testing.T) {
 	for name, change := range map[string]func(*world, Account) error{
 		"less access": func(w *world, a Account) error {
@@ -210,7 +209,7 @@ func TestFunctionsOfApplicationsDoNotBecomeTheMasters(t *testing.T) {
 	}
 }
 
-// A server that takes a connection and then says nothing is given up, and counts as one that is not reached.
+// A server that accepts a connection and then sends nothing times out, and counts as unreachable.
 func TestASilentServerIsGivenUp(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -229,8 +228,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	})
 }
 
-// A schema of a user's or an account's name, which another application has made, is not looked in for the names that
-// the user means.
+// A schema with the name of a user or an account, created by another application, is not in the user's search path.
 func TestSchemasOfOthersAreNotLookedIn(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)

@@ -21,20 +21,20 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// How long a server may take to answer at all, and for one statement. Locks of applications may hold a statement up.
+// Timeouts for a connection, for one statement and for its locks: applications' locks may block a statement.
 const (
 	dialTimeout      = 5 * time.Second
 	statementTimeout = 15 * time.Second
 	lockTimeout      = 5 * time.Second
-	endPoll          = time.Second // of connections that are being ended
+	endPoll          = time.Second // while connections are being ended
 )
 
-// Dialer connects to databases, by TLS only.
+// Dialer connects to databases, with TLS only.
 type Dialer struct {
-	// CAFile has the certificates of the authorities that sign the databases' own: of RDS its bundle. It is read for
+	// CAFile is the file with the CA certificates for the servers' certificates, such as RDS's bundle. It is read for
 	// every connection.
 	CAFile string
-	// Loopback lets connections go to this machine, where only a simulated database is.
+	// Loopback allows connections to this machine, where only a simulated database can be.
 	Loopback bool
 }
 
@@ -43,10 +43,10 @@ var ErrSignIn = errors.New("the database refuses the user or its password")
 
 var errAddress = errors.New("no database of AWS is at such an address")
 
-// metadataV6 is where EC2's metadata and the Pod Identity agent answer by IPv6.
+// metadataV6 contains the IPv6 addresses of EC2's metadata service and of the Pod Identity agent.
 var metadataV6 = netip.MustParsePrefix("fd00:ec2::/32")
 
-// allowed refuses addresses that no database has, but that may belong to services which trust every client.
+// allowed refuses addresses that no database has, but that may belong to services that trust every client.
 func (d Dialer) allowed(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -63,7 +63,8 @@ func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	return (&net.Dialer{Timeout: dialTimeout, ControlContext: d.allowed}).DialContext(ctx, network, address)
 }
 
-// tls returns how a server's certificate is verified: by the bundle, and by the name that AWS gave.
+// tls returns the TLS configuration, which verifies the server's certificate with the CA bundle and AWS's name of the
+// host.
 func (d Dialer) tls(host string) (*tls.Config, error) {
 	if d.CAFile == "" {
 		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "Portico makes no users in databases here yet: your platform team has to give it RDS's certificates (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file)")
@@ -99,7 +100,7 @@ func explain(t Target, err error) error {
 	return fmt.Errorf("connect to %s: %w", at, err)
 }
 
-// plainFile returns why a file cannot be read, without where it is: that is the operator's own.
+// plainFile returns why a file cannot be read, without its path, which only concerns the operator.
 func plainFile(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// leaving are the ways in which what an account owns becomes nobody's.
+// leaving are the operations that take an account's objects away from it.
 var leaving = map[string]func(*world, Account) error{
 	"less access": func(w *world, a Account) error {
 		a.Access = v1alpha1.AccessWrite
@@ -18,9 +18,9 @@ var leaving = map[string]func(*world, Account) error{
 	"dropped": func(w *world, a Account) error { return w.drop(a) },
 }
 
-// ANALYZE computes the expressions of indexes as the table's owner, and autovacuum does it by itself: a function that
-// was put in there must not run as the master user. PostgreSQL looks at a function's volatility when the index is made,
-// and not when it is replaced.
+// ANALYZE, also as part of autovacuum, evaluates the expressions of indexes as the table's owner: a function that an
+// application put there must not run as the master user. PostgreSQL checks a function's volatility when the index is
+// created, and not when the function is replaced.
 func TestIndexesOfApplicationsDoNotRunAsTheMaster(t *testing.T) {
 	for name, leave := range leaving {
 		w := newWorld(t, postgres)
@@ -45,7 +45,7 @@ func TestIndexesOfApplicationsDoNotRunAsTheMaster(t *testing.T) {
 	}
 }
 
-// A view reads with its owner's rights: one that is left reads nothing of the master user's, whoever asks.
+// A view reads with its owner's rights: a view that an account left does not read the master user's tables for anybody.
 func TestViewsOfApplicationsDoNotReadAsTheMaster(t *testing.T) {
 	for name, leave := range leaving {
 		w := newWorld(t, postgres)
@@ -66,7 +66,7 @@ func TestViewsOfApplicationsDoNotReadAsTheMaster(t *testing.T) {
 	}
 }
 
-// The role of what is left may do nothing, and nobody is in it but the master user.
+// The role that owns what accounts left has no rights, and the master user is its only member.
 func TestTheRoleOfWhatIsLeftMayDoNothing(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)
@@ -88,8 +88,8 @@ func TestTheRoleOfWhatIsLeftMayDoNothing(t *testing.T) {
 	}
 }
 
-// What an application has given to its users, to everybody or to its account does not outlive an access that becomes
-// less.
+// Rights that an application granted to its users, to PUBLIC or to its account end when the account's access is
+// reduced.
 func TestRightsThatApplicationsGaveEnd(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)
@@ -126,7 +126,7 @@ func TestRightsThatApplicationsGaveEnd(t *testing.T) {
 	}
 }
 
-// A right that a user of the account gave on, to a table of the account's, keeps nobody from being dropped.
+// Rights to the account's table that one of its users granted to others do not block a drop.
 func TestRightsThatWereGivenOnHoldUpNoDrop(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// hold executes statements on a connection of its own, which stays.
+// hold executes statements on a connection of its own, which stays open.
 func (w *world) hold(t Target, statements ...string) *sql.Conn {
 	w.t.Helper()
 	conn, err := w.open(t).Conn(w.t.Context())
@@ -27,7 +27,7 @@ func (w *world) hold(t Target, statements ...string) *sql.Conn {
 	return conn
 }
 
-// Whoever can sign in can hold every advisory lock: it must hold up nobody.
+// Anyone who can sign in can hold every advisory lock, so none may block others.
 func TestNoLockOfApplicationsHoldsUpOthers(t *testing.T) {
 	w := newWorld(t, postgres)
 	app := w.user(w.account("app", v1alpha1.AccessRead))
@@ -37,7 +37,7 @@ func TestNoLockOfApplicationsHoldsUpOthers(t *testing.T) {
 	}
 }
 
-// A lock that an application holds on its own table does not keep its rights, and it can sign in afterwards.
+// An application that locks its own table does not keep its rights that way, and can sign in afterwards.
 func TestALockDoesNotKeepRights(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessReadWrite)
@@ -57,8 +57,8 @@ func TestALockDoesNotKeepRights(t *testing.T) {
 	w.must(app, "SELECT * FROM made")
 }
 
-// Whoever changes its own password and does not commit locks its own role: passwords are replaced and end, and the
-// account is dropped all the same.
+// A user that changes its own password and does not commit locks its own role: its password can still be replaced and
+// ended, and the account can still be dropped.
 func TestALockOfItsOwnRoleHoldsUpNothing(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessRead)
@@ -81,7 +81,7 @@ func TestALockOfItsOwnRoleHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// Accounts that are made at once do not fail for each other's sake.
+// Accounts that are created at the same time do not make each other fail.
 func TestAccountsAreMadeAtOnce(t *testing.T) {
 	w := newWorld(t, postgres)
 	w.must(w.target, "CREATE TABLE made (id int)")

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// mysqlServer is a connection to MySQL or MariaDB. The master user of RDS has no SUPER: it may make users and give
+// mysqlServer is a connection to MySQL or MariaDB. The master user of RDS has no SUPER: it can create users and grant
 // rights that it has itself.
 type mysqlServer struct {
 	pool    *sql.DB
@@ -26,13 +26,13 @@ type mysqlServer struct {
 	answers *answers
 }
 
-// dialect is how a server differs from the others.
+// dialect holds the differences between servers.
 type dialect struct {
 	mariadb    bool
-	attributes bool // users have a place for a mark
+	attributes bool // users have an attribute for the mark
 }
 
-// The numbers of MySQL's and MariaDB's errors that matter.
+// Error numbers of MySQL and MariaDB.
 const (
 	myAccessDenied        = 1045
 	myDatabaseDenied      = 1044
@@ -40,7 +40,7 @@ const (
 	myNoPasswordDenied    = 1698
 	myLocked              = 3118
 	myLockedMariaDB       = 4151
-	myNoSuchThread        = 1094 // it has ended by itself
+	myNoSuchThread        = 1094 // it has already ended
 	myPluginMissing       = 1524
 	firstMySQLWithComment = 8_00_21
 )
@@ -92,7 +92,7 @@ func openMySQL(ctx context.Context, t Target, connector driver.Connector, counte
 	return nil, explain(t, s.lost(err))
 }
 
-// dialectOf reads what VERSION() says, such as 8.0.43 or 10.11.14-MariaDB-log.
+// dialectOf parses the result of VERSION(), such as 8.0.43 or 10.11.14-MariaDB-log.
 func dialectOf(version string) dialect {
 	if strings.Contains(strings.ToLower(version), "mariadb") {
 		return dialect{mariadb: true}
@@ -102,7 +102,7 @@ func dialectOf(version string) dialect {
 	return dialect{attributes: err == nil && major*1_00_00+minor*1_00+patch >= firstMySQLWithComment}
 }
 
-// lost gives a connection that ended an error that says so: the driver's own does not.
+// lost returns an error that says that a connection ended, or why: the driver's error does not.
 func (m *mysqlServer) lost(err error) error {
 	if err != nil && m.answers.over() {
 		return errTooMuch
@@ -121,7 +121,7 @@ func (m *mysqlServer) Close() {
 	_ = m.pool.Close()
 }
 
-// account quotes a user, who may come from any host: which do, the network decides.
+// account quotes a user with any host: the network decides which hosts can connect.
 func account(login string) string { return mysqlLiteral(login) + "@'%'" }
 
 // grantee returns the user as the information schema writes it.
@@ -150,7 +150,7 @@ func (m *mysqlServer) secretly(ctx context.Context, what, statement string) erro
 	return nil
 }
 
-// failed says what the server refused, by the statement and the server's own words: neither holds a secret.
+// failed returns an error with the statement and the server's message: neither holds a secret.
 func (m *mysqlServer) failed(what string, err error) error {
 	if err == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// mysqlRights are the rights to the database, by access. MySQL knows no owner of a table: who may make tables may alter
-// and drop all of them.
+// mysqlRights are the rights to the database, by access. Tables in MySQL have no owner: a user that can create tables
+// can alter and drop all of them.
 var mysqlRights = map[v1alpha1.BindingAccess][]string{
 	v1alpha1.AccessRead:  {"SELECT", "SHOW VIEW"},
 	v1alpha1.AccessWrite: {"INSERT", "UPDATE", "DELETE"},
@@ -29,7 +29,7 @@ func (m *mysqlServer) Exists(ctx context.Context, a Account) (bool, error) {
 	return len(found) > 0, err
 }
 
-// users returns the account's users that are there, from whatever host, with their marks.
+// users returns the account's existing users, of any host, with their marks.
 func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, error) {
 	found := map[string]string{}
 	for _, login := range a.both() {
@@ -56,8 +56,8 @@ func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, 
 	return found, nil
 }
 
-// own refuses an account if one of its users is not ours. Without a place for a mark, the user is ours if it did not
-// exist before.
+// own returns the account's existing users, and an error if one of them is not ours. On a server without a place for a
+// mark, a user is ours if it did not exist before.
 func (m *mysqlServer) own(ctx context.Context, a Account) (map[string]string, error) {
 	found, err := m.users(ctx, a)
 	if err != nil {
@@ -103,7 +103,7 @@ func (m *mysqlServer) Ensure(ctx context.Context, a Account) (done []string, err
 	return done, nil
 }
 
-// create makes a user that nobody can sign in as yet; one that signs in by IAM needs no password.
+// create creates a user: a locked one with a random password, or with IAM one without a password.
 func (m *mysqlServer) create(ctx context.Context, a Account, login string) error {
 	if a.IAM {
 		return explainPlugin(m.exec(ctx, createIAM(m.dialect, a, login)))
@@ -115,12 +115,12 @@ func (m *mysqlServer) create(ctx context.Context, a Account, login string) error
 	return m.secretly(ctx, "make the user "+login, "CREATE USER "+account(login)+identified(m.dialect, password)+" ACCOUNT LOCK"+attribute(m.dialect, a))
 }
 
-// createIAM returns the statement of RDS's documentation: the plug-in is AWS's.
+// createIAM returns the statement from RDS's documentation, with AWS's plug-in.
 func createIAM(d dialect, a Account, login string) string {
 	return "CREATE USER " + account(login) + " IDENTIFIED WITH AWSAuthenticationPlugin AS 'RDS'" + attribute(d, a)
 }
 
-// explainPlugin says that the server is none that knows tokens.
+// explainPlugin explains the error of a server that does not support IAM tokens.
 func explainPlugin(err error) error {
 	if err != nil && strings.Contains(err.Error(), fmt.Sprintf("(%d)", myPluginMissing)) {
 		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database does not know AWSAuthenticationPlugin, so that nobody can sign in by IAM; request a user with a password")
@@ -128,9 +128,9 @@ func explainPlugin(err error) error {
 	return err
 }
 
-// identified returns the clause with a password. MariaDB takes what it keeps of it, so that its logs never have more.
-// MySQL gets the password itself, by TLS, and writes no more than what it keeps of it to its logs; which sort of hash
-// it takes depends on its settings.
+// identified returns the clause that sets a password. MariaDB gets the hash that it stores, so that its logs never hold
+// more. MySQL gets the password itself, over TLS, and logs no more than the hash that it stores; the kind of hash
+// depends on its settings.
 func identified(d dialect, password Password) string {
 	if d.mariadb {
 		return " IDENTIFIED VIA mysql_native_password USING " + mysqlLiteral(nativeHash(password))
@@ -159,7 +159,7 @@ func (m *mysqlServer) CanSignIn(ctx context.Context, _ Account, login string) (b
 	return len(open) > 0, err
 }
 
-// unlocked returns the query for a user that may sign in. MariaDB shows no such column in mysql.user.
+// unlocked returns a query that finds the user if it is not locked. In MariaDB mysql.user has no such column.
 func unlocked(d dialect) string {
 	if d.mariadb {
 		return "SELECT User FROM mysql.global_priv WHERE User = ? AND Host = '%' AND COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') NOT IN ('1', 'true')"
@@ -175,7 +175,7 @@ func (m *mysqlServer) EndPassword(ctx context.Context, a Account, login string) 
 	return m.exec(ctx, "ALTER USER "+account(login)+" ACCOUNT LOCK")
 }
 
-// differences returns the statements that bring the rights of a user to the account's access.
+// differences returns the statements that change the rights of a user to those of the account's access.
 func (m *mysqlServer) differences(ctx context.Context, a Account, login string) ([]string, error) {
 	on := strings.Trim(pattern(m.target.Database), "`")
 	has, err := m.texts(ctx, "look at the user's rights", "SELECT PRIVILEGE_TYPE FROM INFORMATION_SCHEMA.SCHEMA_PRIVILEGES WHERE GRANTEE = ? AND TABLE_SCHEMA = ?", grantee(login), on)
@@ -204,10 +204,10 @@ var definers = []string{
 	"SELECT CONCAT('event ', EVENT_SCHEMA, '.', EVENT_NAME) FROM INFORMATION_SCHEMA.EVENTS WHERE DEFINER = ?",
 }
 
-// mostNamed is how many things an error names.
+// mostNamed is the maximum number of objects in an error.
 const mostNamed = 5
 
-// Drop implements Server. Tables have no owner in MySQL. Views, routines, triggers and events run as their creator:
+// Drop implements Server. Tables in MySQL have no owner. Views, routines, triggers and events run as their creator:
 // while there are any, that user is kept, and cannot sign in.
 func (m *mysqlServer) Drop(ctx context.Context, a Account) error {
 	found, err := m.users(ctx, a)
@@ -254,7 +254,7 @@ func (m *mysqlServer) drop(ctx context.Context, login string) error {
 	return m.exec(ctx, "DROP USER "+account(login))
 }
 
-// firstOf names the first things, and says whether there are more.
+// firstOf joins the first mostNamed elements, and says if there are more.
 func firstOf(all []string) string {
 	if len(all) > mostNamed {
 		return strings.Join(all[:mostNamed], ", ") + " and more"

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// The longest name of a user: PostgreSQL cuts longer ones to 63 bytes, and MySQL refuses more than 32 characters.
+// Maximum lengths of user names: PostgreSQL cuts names to 63 bytes, and MySQL refuses more than 32 characters.
 const (
 	longestPostgres = 63
 	longestMySQL    = 32
@@ -18,11 +18,11 @@ const (
 const (
 	namePrefix = "portico_"
 	hashLength = 8
-	turns      = "_a" // what a user of an account has behind the account's name
+	turns      = "_a" // the suffix of a user after the account's name
 )
 
-// Name returns the name of an object's account: of its own name as much as there is room for, and a hash of both names.
-// It has letters, digits and underscores only.
+// Name returns the name of an object's account: as much of the object's name as fits, and a hash of its namespace and
+// name. It contains only letters, digits and underscores.
 func Name(engineName, namespace, name string) string {
 	longest := longestMySQL
 	if engineName == postgres {
@@ -39,11 +39,11 @@ func Name(engineName, namespace, name string) string {
 	return namePrefix + readable[:min(room, len(readable))] + "_" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
-// Mark returns what the account of an object carries in the database, where there is a place for it.
+// Mark returns the text that marks the account of an object in the database, where the server has a place for it.
 func Mark(namespace, name string) string { return markPrefix + namespace + "/" + name }
 
-// mark returns what the account's users carry: whose they are, and how they sign in, because one sort does not become
-// the other.
+// mark returns the mark of the account's users: their object, and how they sign in, because a user of one kind is never
+// converted to the other.
 func (a Account) mark() string { return a.Mark + authenticationField + a.authentication() }
 
 const authenticationField = " authentication="
@@ -55,12 +55,12 @@ func (a Account) authentication() string {
 	return string(v1alpha1.AuthenticationPassword)
 }
 
-// ours reports whether a mark is the account's, whatever stands behind it.
+// ours reports whether a mark is the account's, with or without further fields.
 func (a Account) ours(mark string) bool {
 	return mark == a.mark() || strings.HasPrefix(mark, a.mark()+" ")
 }
 
-// refuse says why a user with this mark is not the account's.
+// refuse returns an error that says why a user with this mark is not the account's.
 func (a Account) refuse(name, mark string) error {
 	if of, rest, ok := strings.Cut(mark, authenticationField); ok && of == a.Mark {
 		other, _, _ := strings.Cut(rest, " ")
@@ -75,10 +75,10 @@ const markPrefix = "portico.dev/databaseuser="
 // identifier quotes a name in standard SQL.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// backquoted quotes a name of MySQL's.
+// backquoted quotes a name for MySQL.
 func backquoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// pattern quotes the name of a database for GRANT, where MySQL would take _ and % for any characters.
+// pattern quotes the name of a database for GRANT, where MySQL treats _ and % as wildcards.
 func pattern(database string) string {
 	return backquoted(strings.NewReplacer(`\`, `\\`, `_`, `\_`, `%`, `\%`).Replace(database))
 }
@@ -92,8 +92,8 @@ func literal(text string) string {
 	return quoted
 }
 
-// mysqlLiteral quotes a text for MySQL as hexadecimal digits would be refused where a string has to stand: the text must hold neither
-// quotes nor backslashes, which the callers' names, marks and passwords do not.
+// mysqlLiteral quotes a text for MySQL, which refuses hexadecimal digits where it needs a string. It removes quotes,
+// backslashes and NUL, which the callers' names, marks and passwords do not contain.
 func mysqlLiteral(text string) string {
 	return "'" + strings.NewReplacer(`\`, ``, `'`, ``, "\x00", ``).Replace(text) + "'"
 }

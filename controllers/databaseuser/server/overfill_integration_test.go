@@ -13,10 +13,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// longSetting is what a user of PostgreSQL may set for itself: 20 MB in a statement of some 60 bytes.
+// longSetting gives a PostgreSQL user a setting of 20 MB, with a short statement that any user can execute.
 const longSetting = `DO $$ BEGIN SET ROLE NONE; EXECUTE format('ALTER ROLE %I SET search_path = %L', session_user, repeat('a', 20000000)); END $$`
 
-// allocated returns how many bytes of memory are asked for while work runs.
+// allocated returns how many bytes of memory are allocated while work runs.
 func allocated(work func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -25,7 +25,7 @@ func allocated(work func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// few is how much memory work with one user may take, whatever fills the database.
+// few is the maximum number of bytes that work on one user may allocate, whatever fills the database.
 const few = 16 << 20
 
 func (w *world) sparing(what string, work func() error) {

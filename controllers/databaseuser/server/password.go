@@ -15,12 +15,13 @@ import (
 )
 
 const (
-	scramIterations = 4096 // PostgreSQL's own; the passwords are random, so that more would protect nothing
+	scramIterations = 4096 // PostgreSQL's default; the passwords are random, so more iterations would protect nothing
 	scramSalt       = 16
 )
 
-// scramVerifier returns PostgreSQL's stored form of a password: somebody who reads the statement, for example in a log,
-// cannot sign in with it. Ours have letters, digits, - and _ only, which SASLprep leaves unchanged.
+// scramVerifier returns the form in which PostgreSQL stores a password: somebody who reads the statement, for example
+// in a log, cannot sign in with it. Our passwords contain only letters, digits, - and _, which SASLprep leaves
+// unchanged.
 func scramVerifier(secret Password) (string, error) {
 	salt := make([]byte, scramSalt)
 	if _, err := rand.Read(salt); err != nil {
@@ -45,14 +46,14 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// nativeHash returns what MariaDB keeps of a password.
+// nativeHash returns the hash of a password that MariaDB stores.
 func nativeHash(secret Password) string {
 	first := sha1.Sum([]byte(secret)) //nolint:gosec // MySQL's protocol has it; the password is random
 	second := sha1.Sum(first[:])      //nolint:gosec // the same
 	return "*" + strings.ToUpper(hex.EncodeToString(second[:]))
 }
 
-// passwordLength is that of the passwords of users: about 180 bits.
+// passwordLength is the length of generated passwords in characters: about 180 bits.
 const passwordLength = 32
 
 // NewPassword returns a new password for a user.
@@ -61,5 +62,5 @@ func NewPassword() (Password, error) {
 	return Password(text), err
 }
 
-// Made reports whether the password may be one of ours.
+// Made reports whether the password has the form of a generated one.
 func (p Password) Made() bool { return password.Made(string(p), passwordLength) }

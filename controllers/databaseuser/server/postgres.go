@@ -17,7 +17,7 @@ import (
 )
 
 // postgresServer is a connection to PostgreSQL. The master user of RDS is no superuser: it has CREATEROLE and CREATEDB,
-// and from PostgreSQL 16 on that gives it rights in those roles only that it made.
+// and from PostgreSQL 16 on CREATEROLE gives it rights only over roles that it created.
 type postgresServer struct {
 	conn   *pgx.Conn
 	dialer Dialer
@@ -26,7 +26,7 @@ type postgresServer struct {
 	answers *answers
 }
 
-// The codes of PostgreSQL that matter.
+// Error codes of PostgreSQL.
 const (
 	pgInvalidAuthorization = "28000"
 	pgInvalidPassword      = "28P01"
@@ -37,10 +37,10 @@ const (
 	pgInternal             = "XX000" // "tuple concurrently updated" has no code of its own
 )
 
-// noTLS is in the driver's error of a server that offers no TLS.
+// noTLS is part of the driver's error if the server offers no TLS.
 const noTLS = "refused TLS"
 
-// applicationName tells in the server's list of connections whose it is.
+// applicationName identifies Portico's connections in the server's list.
 const applicationName = "portico"
 
 func (d Dialer) connectPostgres(ctx context.Context, t Target) (Server, error) {
@@ -71,7 +71,7 @@ func (d Dialer) connectPostgres(ctx context.Context, t Target) (Server, error) {
 	return nil, explain(t, tooMuch(err))
 }
 
-// tooMuch gives an answer that is longer than a message may be the error of one that is too large.
+// tooMuch returns errTooMuch if a message is longer than the driver accepts, and other errors unchanged.
 func tooMuch(err error) error {
 	if _, long := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); long {
 		return errTooMuch
@@ -83,8 +83,9 @@ func noDatabase(name string) error {
 	return engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance has no database %q; make it as the master user, or set dbName of a new RDSInstance", name)
 }
 
-// postgresConfig uses nothing from the environment, and does not retry without TLS. Names are resolved in the system's
-// schema only: an application may have created functions and operators of any name, which would run as the master user.
+// postgresConfig uses nothing from the environment, and does not retry without TLS. Names are resolved only in the
+// system's schema: an application may have created functions and operators of any name, which would run as the master
+// user.
 func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig("host=database sslmode=disable passfile='' target_session_attrs=any")
 	if err != nil {
@@ -100,7 +101,7 @@ func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
 	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
 	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
 		frontend := pgproto3.NewFrontend(r, w)
-		frontend.SetMaxBodyLen(mostAnswered) // it makes room for a message before it has come
+		frontend.SetMaxBodyLen(mostAnswered) // the driver allocates memory for a message before it arrives
 		return frontend
 	}
 	return config, nil
@@ -117,18 +118,18 @@ func (p *postgresServer) Close() {
 type role struct {
 	name, mark string
 	login      bool
-	acts       bool // as the account's group, from its first statement on
-	path       bool // it looks for names where its own schema is not
+	acts       bool // it acts as the account's group, from its first statement on
+	path       bool // its search path is set, and omits its own schema
 }
 
-// roleQuery reads no settings: anyone who signs in can set its own, to texts of any length.
+// roleQuery returns no settings: anyone who can sign in can set its own, to texts of any length.
 const roleQuery = `WITH settings AS (SELECT s.setrole, v FROM pg_db_role_setting s, unnest(s.setconfig) v WHERE s.setdatabase = 0)
 	SELECT rolname, left(COALESCE(shobj_description(oid, 'pg_authid'), ''), $3), rolcanlogin,
 		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v = 'role=' || $2),
 		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v LIKE 'search\_path=_%' AND strpos(v, '$user') = 0)
 	FROM pg_roles r WHERE rolname = ANY($1)`
 
-// roles returns those of the names that are there; group is the role that the account's users act as.
+// roles returns the roles with these names that exist; group is the role that the account's users act as.
 func (p *postgresServer) roles(ctx context.Context, group string, names []string) (map[string]role, error) {
 	rows, err := p.query(ctx, roleQuery, names, group, mostMarked)
 	if err != nil {
@@ -145,7 +146,7 @@ func (p *postgresServer) roles(ctx context.Context, group string, names []string
 
 func (a Account) roles() []string { return append([]string{a.Name}, a.Logins()...) }
 
-// comment returns the comment on the account's roles. Other accounts of the database go by the access in it.
+// comment returns the comment on the account's roles. Work on other accounts reads the access from it.
 func (a Account) comment() string { return a.mark() + accessField + string(a.Access) }
 
 const accessField = " access="
@@ -184,7 +185,7 @@ func (p *postgresServer) EndPassword(ctx context.Context, a Account, login strin
 	return p.insist(ctx, []string{login}, func() error { return p.exec(ctx, "ALTER ROLE "+identifier(login)+" NOLOGIN PASSWORD NULL") })
 }
 
-// own refuses an account of which one role is not ours.
+// own returns an error if one of the account's roles exists and is not ours.
 func (p *postgresServer) own(ctx context.Context, a Account) error {
 	found, err := p.roles(ctx, a.Name, a.names())
 	if err != nil {
@@ -207,7 +208,7 @@ func (p *postgresServer) exec(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// send executes a statement, query asks a question, and one asks a question with one row as its answer.
+// send executes a statement, query runs a query, and one runs a query that returns one row.
 func (p *postgresServer) send(ctx context.Context, statement string) (pgconn.CommandTag, error) {
 	p.answers.next()
 	return p.conn.Exec(ctx, statement)
@@ -235,10 +236,10 @@ func (p *postgresServer) secretly(ctx context.Context, what, statement string) e
 	return nil
 }
 
-// errLost is a connection that ended before the answer came.
+// errLost is the error of a connection that ended before the response.
 var errLost = fmt.Errorf("the connection was lost: %w", io.ErrUnexpectedEOF)
 
-// failed says what the server refused, by the statement and the server's own words: neither holds a secret.
+// failed returns an error with the statement and the server's message: neither holds a secret.
 func (p *postgresServer) failed(what string, err error) error {
 	if err == nil {
 		return nil

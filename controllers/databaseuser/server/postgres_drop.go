@@ -57,7 +57,7 @@ func (p *postgresServer) joinAll(ctx context.Context, a Account, roles []string)
 	return nil
 }
 
-// databases returns those in which any of the roles owns something or has rights, the one of this connection first.
+// databases returns those in which any of the roles owns something or has rights, the connected one first.
 func (p *postgresServer) databases(ctx context.Context, roles []string) ([]string, error) {
 	rows, err := p.query(ctx, `SELECT datname::text FROM pg_database WHERE datname = current_database() OR oid IN (
 		SELECT d.dbid FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1))
@@ -69,8 +69,8 @@ func (p *postgresServer) databases(ctx context.Context, roles []string) ([]strin
 	return all, p.failed("look where the user has anything", err)
 }
 
-// emptyIn gives what the roles own in a database to the role of what is left, and only then takes away what DROP OWNED
-// takes: rights are left.
+// emptyIn transfers what the roles own in a database to leftRole, and only then executes DROP OWNED, which then finds
+// only rights.
 func (p *postgresServer) emptyIn(ctx context.Context, database string, roles []string) error {
 	in := p
 	if database != p.target.Database {

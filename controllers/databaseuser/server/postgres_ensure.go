@@ -15,8 +15,8 @@ import (
 // refusedRetry is how soon a refused statement is retried: an application's lock is temporary.
 const refusedRetry = time.Minute
 
-// iamRole is RDS's own: its members sign in with tokens only. Indirect members count too, so the master user must never
-// become a member of a user of ours that is in it.
+// iamRole is a role of RDS: its members sign in with tokens only. Indirect members count too, so the master user must
+// never become a member of a user of ours that is in it.
 const iamRole = "rds_iam"
 
 // Ensure implements Server.
@@ -34,20 +34,20 @@ func (p *postgresServer) Ensure(ctx context.Context, a Account) (done []string, 
 		return err
 	}
 	if err = p.inTransaction(ctx, ensure); locked(err) && a.Access != v1alpha1.AccessReadWrite {
-		err = p.alone(ctx, a, ensure) // nobody keeps what is taken away by a lock
+		err = p.alone(ctx, a, ensure) // a lock must not preserve withdrawn rights
 	}
 	return done, err
 }
 
-// createGroup returns the statements that make the role which has the rights and owns what applications make. The
-// master user becomes a member, so that it can give others rights to that, and take it over.
+// createGroup returns the statements that create the account's group, which has the rights and owns what applications
+// create. The master user becomes a member, so that it can grant rights to those objects and take them over.
 func createGroup(a Account) []string {
 	group := identifier(a.Name)
 	return []string{"CREATE ROLE " + group + " NOLOGIN", "GRANT " + group + " TO CURRENT_USER"}
 }
 
-// createLogin returns the statements that make a user. Without a password nobody may sign in as it yet. It acts as the
-// group from its first statement on.
+// createLogin returns the statements that create a user. Nobody can sign in as it until it has a password, except with
+// IAM. It acts as the group from its first statement on.
 func createLogin(a Account, login string) []string {
 	user := identifier(login)
 	all := []string{"CREATE ROLE " + user + " NOLOGIN", actAs(a, user)}
@@ -57,9 +57,9 @@ func createLogin(a Account, login string) []string {
 	return all
 }
 
-// settings returns the statements that a user acts as the group and looks for names in the schema public. By
-// PostgreSQL's default it would look in one of its own name first, which anybody who may make schemas can make. Another
-// path than that stays.
+// settings returns the statements that make a user act as the group and resolve names in the schema public. By
+// PostgreSQL's default it would search a schema of its own name first, which anyone who can create schemas can create.
+// Another search path is kept.
 func settings(a Account, r role, login string) (statements []string) {
 	if !r.acts {
 		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET role = "+literal(a.Name))
@@ -85,7 +85,7 @@ func (p *postgresServer) ensureRoles(ctx context.Context, a Account) (done []str
 			statements = createGroup(a)
 		case !there:
 			statements = createLogin(a, name)
-		case a.IAM && name != a.Name && !r.login: // what shut it out was broken off
+		case a.IAM && name != a.Name && !r.login: // alone shut it out, and was interrupted
 			statements = []string{letIn(identifier(name))}
 		}
 		if name != a.Name {
@@ -104,7 +104,7 @@ func (p *postgresServer) ensureRoles(ctx context.Context, a Account) (done []str
 	return done, nil
 }
 
-// explainIAM says that the server is none that knows tokens.
+// explainIAM explains the error of a server that does not support IAM tokens.
 func explainIAM(err error, a Account) error {
 	if a.IAM && strings.Contains(err.Error(), pgUndefinedObject) {
 		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database has no role %s, so that nobody can sign in by IAM: make it in RDS, or request a user with a password", iamRole)
@@ -112,7 +112,7 @@ func explainIAM(err error, a Account) error {
 	return err
 }
 
-// ensureRights brings the rights of the account to its access, also those to what others make later.
+// ensureRights changes the rights of the account to those of its access, including rights to what others create later.
 func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string, error) {
 	if a.Access != v1alpha1.AccessReadWrite {
 		if err := p.disown(ctx, a); err != nil {
@@ -135,7 +135,7 @@ func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range others { // what this one makes is for the others as well
+	for _, o := range others { // the others get rights to what this account creates
 		of, err := p.defaults(ctx, o, []string{a.Name})
 		if err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string,
 // mostAccounts is the maximum number of accounts in one database: each has rights to what the others create.
 const mostAccounts = 500
 
-// accounts returns the others that we made in the database.
+// accounts returns the other accounts that Portico created. More than mostAccounts are an error.
 func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account, err error) {
 	rows, err := p.query(ctx, `SELECT rolname, left(shobj_description(oid, 'pg_authid'), $3) FROM pg_roles
 		WHERE NOT rolcanlogin AND rolname <> $1 AND shobj_description(oid, 'pg_authid') LIKE $2 AND pg_has_role(oid, 'USAGE') ORDER BY rolname LIMIT $4`,
@@ -170,14 +170,14 @@ func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account
 	return all, p.failed("look for other users", err)
 }
 
-// holders are those of an account's roles that own something, and its users that were given something by themselves:
-// all that they may do they may do as the account, so that this is an application's own doing.
+// holders are the account's roles that own something, and its users that were granted something directly. Users act as
+// the account and get all their rights from it, so a direct grant is an application's own doing.
 const holders = `SELECT DISTINCT r.rolname::text FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
 	WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1) AND d.dbid IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
 	AND (d.deptype = 'o' OR d.deptype = 'a' AND r.rolname <> $2 AND d.classid <> 'pg_auth_members'::regclass) ORDER BY 1`
 
-// disown gives what the account owns to the role of what is left, and takes from its users what they were given. The
-// master user has to be a member of each role that owns something; of one in rds_iam only after it has left that.
+// disown transfers what the account owns to leftRole, and withdraws what its users were granted directly. The master
+// user has to be a member of each role that owns something; of one in rds_iam only after it has left that.
 func (p *postgresServer) disown(ctx context.Context, a Account) error {
 	roles, err := p.texts(ctx, "look for what the user owns", holders, a.roles(), a.Name)
 	if err != nil {
@@ -189,7 +189,7 @@ func (p *postgresServer) disown(ctx context.Context, a Account) error {
 		if err := p.exec(ctx, before...); err != nil {
 			return err
 		}
-		if name != a.Name { // it owns nothing any more: only rights are dropped, and what it is a member of it may lose
+		if name != a.Name { // it no longer owns anything: only rights are dropped, perhaps its membership too
 			rest = append(rest, "DROP OWNED BY "+identifier(name), actAs(a, identifier(name)))
 		}
 		rest = append(rest, after...)
@@ -202,11 +202,10 @@ func (p *postgresServer) disown(ctx context.Context, a Account) error {
 
 func actAs(a Account, user string) string { return "GRANT " + identifier(a.Name) + " TO " + user }
 
-// join returns the statements that make the master user a member of a role of the account, and those that take that
-// back.
+// join returns the statements that make the master user a member of a role of the account, and those that undo it.
 func join(a Account, name string) (before, after []string) {
 	if name == a.Name {
-		return nil, nil // it is one from the first
+		return nil, nil // it is a member from the start
 	}
 	user := identifier(name)
 	before, after = []string{"GRANT " + user + " TO CURRENT_USER"}, []string{"REVOKE " + user + " FROM CURRENT_USER"}

@@ -6,15 +6,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// leftRole owns what accounts have left. Whatever an application has written into a view, a rule or the function of an
-// index acts with the rights of their owner, ANALYZE by autovacuum among it: so that owner is nobody who may do
-// anything. The master user is a member of it, and it of none.
+// leftRole owns what accounts left. What an application has written into a view, a rule or the function of an index
+// runs with the rights of its owner, also when autovacuum runs ANALYZE: so that owner has no rights. The master user is
+// a member of it, and it is a member of nothing.
 const (
 	leftRole = "portico_left"
 	leftMark = "portico.dev/left: what DatabaseUsers have left. Look at it before you give it to somebody: it may act with its owner's rights"
 )
 
-// ensureLeft makes the role, and the master user a member of it.
+// ensureLeft creates the role, and makes the master user a member of it.
 func (p *postgresServer) ensureLeft(ctx context.Context) error {
 	found, err := p.roles(ctx, "", []string{leftRole})
 	if err != nil {
@@ -34,8 +34,9 @@ func (p *postgresServer) ensureLeft(ctx context.Context) error {
 	return p.exec(ctx, "GRANT "+leftRole+" TO CURRENT_USER")
 }
 
-// An owner of functions, operators and the like has to have CREATE in their schema at the moment that it becomes it,
-// and one of publications in the database: names of those where it has not, before and after.
+// A role needs CREATE in their schema at the moment when it becomes the owner of functions, operators or similar
+// objects, and CREATE in the database for publications. leftNeeds finds where leftRole lacks it, and leftOwnsSchema is
+// checked afterwards, before it is revoked.
 const (
 	leftNeeds = `SELECT DISTINCT CASE WHEN d.classid = 'pg_publication'::regclass THEN 'DATABASE ' || (SELECT quote_ident(current_database()::text)) ELSE 'SCHEMA ' || s.schema END
 		FROM pg_shdepend d CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) s
@@ -45,9 +46,9 @@ const (
 	leftOwnsSchema = `SELECT EXISTS (SELECT FROM pg_namespace WHERE 'SCHEMA ' || quote_ident(nspname) = $1 AND pg_get_userbyid(nspowner) = $2)`
 )
 
-// reassign gives what the owners have to the role of what is left, and takes back what the roles of the account, the
-// owners among them, were given to it. DROP OWNED has to wait until all owners have been through: it takes from a role
-// what that was given to the table of another, and leaves what it had given on.
+// reassign transfers what the owners have to leftRole, and revokes the rights to it that the account's roles have;
+// roles include the owners. DROP OWNED has to wait until all owners are processed: it revokes from a role its rights to
+// another role's table, and leaves those that it granted to others.
 func (p *postgresServer) reassign(ctx context.Context, owners, roles []string) error {
 	if len(owners) == 0 {
 		return nil
@@ -77,7 +78,7 @@ func (p *postgresServer) reassignOne(ctx context.Context, owner string) error {
 		return err
 	}
 	for _, on := range needs {
-		var owns bool // what it owns itself it may keep
+		var owns bool // it keeps CREATE in a schema that it owns
 		if err := p.one(ctx, leftOwnsSchema, on, leftRole).Scan(&owns); err != nil {
 			return p.failed("look at the owner of "+on, err)
 		}
@@ -90,10 +91,10 @@ func (p *postgresServer) reassignOne(ctx context.Context, owner string) error {
 	return nil
 }
 
-// Statements for what this transaction has given to the role of what is left, and nothing that is made meanwhile. A
-// function that ran as its owner runs as its caller. Rights that the application gave to everybody or to its own users
-// are taken back, and whatever those gave on: what the account may do from now on, its access says. Everybody may call
-// functions by PostgreSQL's defaults, and goes on to.
+// Queries for what this transaction has transferred to leftRole, and not for what is created meanwhile. defused makes a
+// function that ran as its owner run as its caller. takenBack revokes rights that the application granted to PUBLIC or
+// to its own users, and those that they granted to others: the access alone says what the account may do from now on.
+// PUBLIC keeps EXECUTE on functions, which is PostgreSQL's default.
 const (
 	defused = `SELECT 'ALTER ROUTINE ' || oid::regprocedure::text || ' SECURITY INVOKER' FROM pg_proc
 		WHERE prosecdef AND pg_get_userbyid(proowner) = $1 AND xmin::text::bigint = txid_current() % 4294967296`
@@ -124,7 +125,7 @@ func (p *postgresServer) defuse(ctx context.Context, roles []string) error {
 	return p.exec(ctx, append(functions, rights...)...)
 }
 
-// texts returns the only column of a query.
+// texts returns the values of a query's only column.
 func (p *postgresServer) texts(ctx context.Context, what, query string, args ...any) ([]string, error) {
 	rows, err := p.query(ctx, query, args...)
 	if err != nil {

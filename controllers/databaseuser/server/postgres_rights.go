@@ -10,15 +10,16 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// right is what a role has to an object, or to a sort of objects that somebody makes later, and what it should have.
+// right is what a role has, and should have, on an object or on a kind of objects that somebody creates later.
 type right struct {
 	who      string
 	on       string // as in GRANT … ON
-	maker    string // of what is made later; empty: an object that is there
+	maker    string // who creates later objects; empty: an existing object
 	has, ask []string
 }
 
-// objectRights are those to each sort of object, by access. Nobody may truncate: that leaves no trace row by row.
+// objectRights are the rights to each kind of object, by access. None includes TRUNCATE, which leaves no trace of each
+// row.
 var objectRights = map[string]map[v1alpha1.BindingAccess][]string{
 	"DATABASE": {
 		v1alpha1.AccessRead: {"CONNECT"}, v1alpha1.AccessWrite: {"CONNECT"}, v1alpha1.AccessReadWrite: {"CONNECT", "CREATE"},
@@ -38,7 +39,7 @@ var objectRights = map[string]map[v1alpha1.BindingAccess][]string{
 	},
 }
 
-// differences returns the statements that bring what is had to what is asked.
+// differences returns the statements that change the rights from has to ask.
 func differences(all []right) (statements []string) {
 	for _, r := range all {
 		grant, revoke := missing(r.ask, r.has), missing(r.has, r.ask)
@@ -66,8 +67,8 @@ func missing(ask, has []string) (all []string) {
 	return all
 }
 
-// ensurePresent brings the rights of an account to what is there to its access, page by page: applications make as many
-// objects as they like.
+// ensurePresent changes the account's rights to existing objects to those of its access, page by page: applications
+// create as many objects as they like.
 func (p *postgresServer) ensurePresent(ctx context.Context, a Account) (done []string, err error) {
 	for after := (place{}); ; {
 		page, last, err := p.present(ctx, a, after)
@@ -85,12 +86,12 @@ func (p *postgresServer) ensurePresent(ctx context.Context, a Account) (done []s
 	}
 }
 
-// place is where a page ends, in the order of sorts and names.
+// place is the end of a page, in the order of kinds and names.
 type place struct{ sort, name string }
 
-// present asks for the objects of a page to which the rights differ: what is not the master user's, nor of a role that
-// it is in, it cannot give rights to, and what is the account's own needs none. The schema public belongs to the owner
-// of the database from PostgreSQL 15 on.
+// present returns a page of the objects on which the account's rights differ. It omits objects of owners whose roles
+// the master user is not in, because it cannot grant rights to them, and the account's own objects, which need no
+// grants. From PostgreSQL 15 on the schema public belongs to the owner of the database.
 const present = `
 WITH me AS (SELECT oid FROM pg_roles WHERE rolname = $1), objects AS (
 	SELECT 'DATABASE' AS sort, format('%I', datname) AS name, datdba AS owner, datacl AS acl FROM pg_database WHERE datname = current_database()
@@ -126,7 +127,8 @@ func (p *postgresServer) present(ctx context.Context, a Account, after place) (a
 	return all, last, p.failed("look at the user's rights", err)
 }
 
-// later are the sorts of objects that rights can be given to before they are there, with the letters of pg_default_acl.
+// later are the kinds of objects to which rights can be granted before they exist, with their letters in
+// pg_default_acl.
 var later = []struct{ letter, sort, plural string }{{"n", "SCHEMA of another account", "SCHEMAS"}, {"r", "TABLE", "TABLES"}, {"S", "SEQUENCE", "SEQUENCES"}}
 
 func (p *postgresServer) defaults(ctx context.Context, a Account, makers []string) (all []right, err error) {

@@ -11,15 +11,15 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// queues let one transaction at a time change the roles and rights of a server: two that grant rights in the same
-// table, or to the same role, would fail. One operator leads, so that it is enough to take turns here; a lock in the
-// database could be held by anyone who can sign in there.
+// queues let one transaction at a time change the roles and rights of a server: two that grant rights on the same
+// table, or to the same role, would fail. Only the leader works, so a queue in memory is enough; a lock in the database
+// could be held by anyone who can sign in there.
 var queues = struct {
 	sync.Mutex
 	of map[string]chan struct{}
 }{of: map[string]chan struct{}{}}
 
-// turn waits until nobody else's transaction of ours runs on the server, and returns how to let the next one go on.
+// turn waits until no other transaction of ours runs on the server, and returns a function that lets the next one run.
 func (p *postgresServer) turn(ctx context.Context) (done func(), err error) {
 	key := net.JoinHostPort(p.target.Host, strconv.Itoa(int(p.target.Port)))
 	queues.Lock()
@@ -37,10 +37,10 @@ func (p *postgresServer) turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// mostTries is how often something is tried that somebody else's statement may hold up.
+// mostTries is how often work is tried that other clients' statements can block.
 const mostTries = 3
 
-// inTransaction runs work in a transaction; no other of ours runs concurrently. If people change rights at the same
+// inTransaction runs work in a transaction; no other of ours runs concurrently. If somebody changes rights at the same
 // time, it is retried.
 func (p *postgresServer) inTransaction(ctx context.Context, work func() error) error {
 	done, err := p.turn(ctx)
@@ -69,13 +69,13 @@ func (p *postgresServer) transaction(ctx context.Context, work func() error) err
 	return p.exec(ctx, "COMMIT")
 }
 
-// locked reports whether somebody's lock held a statement up for too long, and overtaken whether somebody changed the
-// same thing meanwhile.
+// locked reports whether another client's lock blocked a statement for too long, and overtaken whether another client
+// changed the same row meanwhile.
 func locked(err error) bool    { return err != nil && strings.Contains(err.Error(), pgLocked) }
 func overtaken(err error) bool { return err != nil && strings.Contains(err.Error(), pgInternal) }
 
-// insist runs work, and ends the connections of the roles if their locks hold it up: anyone who may change its own
-// password can lock its own role.
+// insist runs work, and ends the connections of the roles if their locks block it: a role that can change its own
+// password can lock itself.
 func (p *postgresServer) insist(ctx context.Context, roles []string, work func() error) (err error) {
 	for range mostTries {
 		if err = work(); !locked(err) && !overtaken(err) {
@@ -90,7 +90,7 @@ func (p *postgresServer) insist(ctx context.Context, roles []string, work func()
 	return err
 }
 
-// shutOut forbids the roles to sign in and ends their connections.
+// shutOut prevents the roles from signing in and ends their connections.
 func (p *postgresServer) shutOut(ctx context.Context, roles []string) error {
 	for _, name := range roles {
 		err := p.insist(ctx, roles, func() error { return p.exec(ctx, "ALTER ROLE "+identifier(name)+" NOLOGIN") })
@@ -101,7 +101,7 @@ func (p *postgresServer) shutOut(ctx context.Context, roles []string) error {
 	return p.endConnections(ctx, roles)
 }
 
-// endPolls is how often alone looks whether connections have ended, with a tenth of a second between.
+// endPolls is how often alone checks whether connections have ended, every tenth of a second.
 const endPolls = 50
 
 // alone runs work in a transaction while the account's users are not connected and cannot sign in. Their connections
@@ -157,7 +157,7 @@ func (p *postgresServer) endConnections(ctx context.Context, roles []string) err
 	return p.failed("end the user's connections", err)
 }
 
-// ending reports whether connections are being ended.
+// ending reports whether the error says that connections are being ended.
 func ending(err error) bool {
 	wait, ok := engine.AsWait(err)
 	return ok && wait.Reason == v1alpha1.ReasonDeleting

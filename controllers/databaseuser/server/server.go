@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Target is a database, and who signs in there.
+// Target is a database and the credentials to sign in with.
 type Target struct {
 	Engine   string // as RDS calls it
 	Host     string
@@ -20,10 +20,10 @@ type Target struct {
 	Password Password
 }
 
-// Password is kept out of every text.
+// Password is a password that formatted text never contains.
 type Password string
 
-// String keeps the password out of every text.
+// String returns a placeholder instead of the password.
 func (Password) String() string { return "(secret)" }
 
 // GoString does the same for %#v.
@@ -32,16 +32,16 @@ func (Password) GoString() string { return "(secret)" }
 // Account is what one DatabaseUser has in a database: a name, and the users that applications sign in as, in turn.
 type Account struct {
 	Name   string
-	Mark   string // whose it is; see Mark
+	Mark   string // the object that it belongs to; see Mark
 	Access v1alpha1.BindingAccess
 	IAM    bool
 	// Known means that the names were checked before and did not exist, so that an existing user is ours: a server
-	// without a place for a mark cannot tell.
+	// without a place for a mark cannot say so.
 	Known bool
 }
 
-// Logins returns the users that applications sign in as. With IAM there is no password that would be replaced, and so
-// only one.
+// Logins returns the users that applications sign in as: two in turn, or one with IAM, which has no password to
+// replace.
 func (a Account) Logins() []string {
 	if a.IAM {
 		return a.both()[:1]
@@ -49,11 +49,11 @@ func (a Account) Logins() []string {
 	return a.both()
 }
 
-// both returns the names of users that an account may have had, however it signs in, and names those of all its roles.
+// both returns the names of users that an account can have, however it signs in, and names those of all its roles.
 func (a Account) both() []string  { return []string{a.Name + "_a", a.Name + "_b"} }
 func (a Account) names() []string { return append([]string{a.Name}, a.both()...) }
 
-// Other returns the user whose turn it is after login.
+// Other returns the user that gets the next password; with IAM the only one.
 func (a Account) Other(login string) string {
 	if login == a.Name+"_a" && !a.IAM {
 		return a.Name + "_b"
@@ -63,18 +63,18 @@ func (a Account) Other(login string) string {
 
 // Server is a connection to a database as its master user. No method changes a user without the account's mark.
 type Server interface {
-	// Exists reports whether any user of these names is there, whoever made it.
+	// Exists reports whether any user with these names exists, also one that somebody else created.
 	Exists(ctx context.Context, a Account) (bool, error)
-	// Ensure makes what is missing of the account, and brings its rights to what its access says. It returns what it
-	// changed, for people.
+	// Ensure creates what is missing of the account, and changes its rights to those of its access. It returns the
+	// changes, as text for people.
 	Ensure(ctx context.Context, a Account) ([]string, error)
-	// SetPassword lets login sign in with this password only. Connections are kept.
+	// SetPassword sets the password of login and allows it to sign in. Connections are kept.
 	SetPassword(ctx context.Context, a Account, login string, password Password) error
 	// CanSignIn reports whether login may sign in, whatever its password.
 	CanSignIn(ctx context.Context, a Account, login string) (bool, error)
-	// EndPassword forbids login to sign in, even if it gives itself another password. Connections are kept.
+	// EndPassword prevents login from signing in, even if it gives itself another password. Connections are kept.
 	EndPassword(ctx context.Context, a Account, login string) error
-	// Drop gives away what the account owns, ends its connections and drops it. It returns nil if the account does not
+	// Drop transfers what the account owns, ends its connections and drops it. It returns nil if the account does not
 	// exist.
 	Drop(ctx context.Context, a Account) error
 	// Close ends the connection.
@@ -88,7 +88,7 @@ const (
 	mariadb     = "mariadb"
 )
 
-// Connect signs in as the master user. The error says why that does not work: ErrSignIn, if the server refuses the
+// Connect signs in as the master user. The error says why that fails; ErrSignIn if the server refuses the user or its
 // password.
 func (d Dialer) Connect(ctx context.Context, t Target) (Server, error) {
 	if t.Engine == postgres {
@@ -97,7 +97,7 @@ func (d Dialer) Connect(ctx context.Context, t Target) (Server, error) {
 	return d.connectMySQL(ctx, t)
 }
 
-// SignIn tries whether a user can sign in: nil if so, ErrSignIn if the server refuses it.
+// SignIn tests whether a user can sign in. It returns nil if so, and ErrSignIn if the server refuses it.
 func (d Dialer) SignIn(ctx context.Context, t Target) error {
 	s, err := d.Connect(ctx, t)
 	if err != nil {
@@ -112,7 +112,7 @@ func notOurs(name string) error {
 	return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that Portico did not make for this object, and nothing was changed; drop or rename it as the master user, or delete this object and request one of another name", name)
 }
 
-// secretError says that a statement with a password failed, without the server's text, which may quote it.
+// secretError returns the error of a statement with a password, without the server's text, which may quote it.
 func secretError(what, code string) error {
 	return fmt.Errorf("%s: the database refused it with the error %s; its text is not shown, because it may quote the password", what, code)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Rights by access: what each may do and may not, with tables that the master user made before and after.
+// Each access has its rights and no others, on tables that the master user created before and after.
 func TestAnAccountHasItsRightsAndNoOthers(t *testing.T) {
 	const read, write, both = v1alpha1.AccessRead, v1alpha1.AccessWrite, v1alpha1.AccessReadWrite
 	rows := []struct {
@@ -72,7 +72,7 @@ func TestAnAccountHasItsRightsAndNoOthers(t *testing.T) {
 	})
 }
 
-// What one account makes, the others may use by their access: those that are there already, and those that come later.
+// Others can use what one account creates, according to their access: existing objects and later ones.
 func TestWhatOneMakesIsForTheOthers(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -88,14 +88,14 @@ func TestWhatOneMakesIsForTheOthers(t *testing.T) {
 		if err := w.run(early, "DELETE FROM made"); !denied(err) {
 			t.Errorf("a reader deletes: %v", err)
 		}
-		if w.target.Engine == postgres { // both users of an account are one owner
+		if w.target.Engine == postgres { // both users of an account act as one owner
 			a := w.account("app", v1alpha1.AccessReadWrite)
 			w.must(w.signIn(w.master(), a, a.Logins()[1]), "ALTER TABLE made ADD name text")
 		}
 	})
 }
 
-// An access that becomes less takes rights away from what is there, and who owned tables owns none.
+// Reducing the access withdraws rights to existing objects, and the account no longer owns its tables.
 func TestAccessThatBecomesLess(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -117,8 +117,8 @@ func TestAccessThatBecomesLess(t *testing.T) {
 	})
 }
 
-// While the password goes from one user to the other and back, an application that reads it now and then loses no
-// statement, on connections that it holds and on new ones.
+// While the password moves to the other user and back, an application that reads it now and then loses no statement, on
+// connections that it holds and on new ones.
 func TestRotationLosesNoStatement(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -157,7 +157,7 @@ func TestRotationLosesNoStatement(t *testing.T) {
 			for done := statements.Load(); statements.Load() < done+6 && len(failed) == 0; {
 				time.Sleep(time.Millisecond)
 			}
-			if turn == 0 { // the first password is in force as long as the second is the newest
+			if turn == 0 { // the first password is valid while the second is the newest
 				if err := w.dialer.SignIn(t.Context(), first); err != nil {
 					t.Errorf("the password before: %v", err)
 				}
@@ -205,7 +205,7 @@ func TestAPasswordEnds(t *testing.T) {
 	})
 }
 
-// drop drops an account as the operator does, in as many passes as it takes.
+// drop drops an account as the operator does, in as many passes as needed.
 func (w *world) drop(a Account) error {
 	w.t.Helper()
 	s := w.master()
@@ -219,8 +219,8 @@ func (w *world) drop(a Account) error {
 	return errors.New("it takes too long")
 }
 
-// A dropped account leaves its tables to the master user, cuts off who is connected, and is gone for good. Dropping it
-// again is fine.
+// A dropped account leaves its tables to the master user, loses its connections and no longer exists. Dropping it again
+// succeeds.
 func TestADroppedAccountLeavesItsTables(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -228,7 +228,7 @@ func TestADroppedAccountLeavesItsTables(t *testing.T) {
 		reader := w.user(w.account("reader", v1alpha1.AccessRead))
 		app := w.user(a)
 		w.must(app, "CREATE TABLE made (id int)", "INSERT INTO made VALUES (1)")
-		if app.Engine == postgres { // also what a user made without its group, and in another schema
+		if app.Engine == postgres { // also objects that a user created without its group, and in another schema
 			w.must(app, "CREATE SCHEMA own", "CREATE TABLE own.more (id int)")
 			conn, err := w.open(app).Conn(t.Context())
 			if err != nil {
@@ -271,7 +271,7 @@ func TestADroppedAccountLeavesItsTables(t *testing.T) {
 	})
 }
 
-// A user of the same name that is not ours is neither taken nor dropped.
+// An existing user of the same name without our mark is neither adopted nor dropped.
 func TestSomebodyElsesUserIsNotTouched(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -308,7 +308,7 @@ func TestSomebodyElsesUserIsNotTouched(t *testing.T) {
 	})
 }
 
-// What was begun and not finished is finished: an answer may have been lost after any statement.
+// Interrupted work is completed: a response may have been lost after any statement.
 func TestWhatWasBegunIsFinished(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -331,7 +331,7 @@ func TestWhatWasBegunIsFinished(t *testing.T) {
 	})
 }
 
-// Databases of one server are apart, also those whose names differ by what MySQL takes for any character.
+// Databases of one server are separate, even if their names differ only in a wildcard of MySQL.
 func TestDatabasesOfOneServerAreApart(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -352,7 +352,7 @@ func TestDatabasesOfOneServerAreApart(t *testing.T) {
 	})
 }
 
-// An ended password stays ended: whoever is still connected may give itself another one, and cannot sign in with it.
+// An ended password stays ended: a user that is still connected may set another one, and cannot sign in with it.
 func TestAnEndedPasswordCannotBeSetByItself(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -386,8 +386,8 @@ func TestAnEndedPasswordCannotBeSetByItself(t *testing.T) {
 	})
 }
 
-// An account that was retained, and asked for with the other authentication, is refused and left as it is, both of its
-// users among it.
+// A request for a retained account with the other authentication is refused, and the account stays unchanged with both
+// of its users.
 func TestTheOtherAuthenticationIsRefused(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessRead)

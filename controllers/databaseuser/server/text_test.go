@@ -43,7 +43,7 @@ func TestQuoting(t *testing.T) {
 	}
 }
 
-// The verifier is that of RFC 7677's example: the password pencil.
+// The verifier is from the example of RFC 7677, for the password pencil.
 func TestTheVerifierIsThatOfTheStandard(t *testing.T) {
 	salt, err := base64.StdEncoding.DecodeString("W22ZaJ0SNY7soEsUEjb6gQ==")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestTheVerifierIsThatOfTheStandard(t *testing.T) {
 	}
 }
 
-// What only RDS knows, as its documentation has it.
+// Statements that only RDS accepts are compared with its documentation.
 func TestStatementsOfRDS(t *testing.T) {
 	a := Account{Name: "portico_app_1", Mark: "portico.dev/databaseuser=payments/app", IAM: true}
 	if got := strings.Join(createLogin(a, "portico_app_1_a"), "; "); !strings.HasSuffix(got, `; GRANT rds_iam TO "portico_app_1_a"; ALTER ROLE "portico_app_1_a" LOGIN`) || strings.Contains(got, "PASSWORD") {
@@ -83,7 +83,8 @@ func TestStatementsOfRDS(t *testing.T) {
 	}
 }
 
-// A user that was left by an object of the same name with the other authentication is not taken: the answer says what it is.
+// A user that an object of the same name left with the other authentication is not adopted: the error names that
+// authentication.
 func TestAMarkTellsHowTheUserSignsIn(t *testing.T) {
 	password, iam := Account{Name: "n", Mark: "portico.dev/databaseuser=a/b", Access: v1alpha1.AccessRead}, Account{Name: "n", Mark: "portico.dev/databaseuser=a/b", IAM: true}
 	if !password.ours(password.comment()) || !password.ours(password.mark()) || !iam.ours(iam.comment()) {
@@ -102,7 +103,7 @@ func TestAMarkTellsHowTheUserSignsIn(t *testing.T) {
 	}
 }
 
-// MySQL gets the password itself, and hides it from its logs; MariaDB what it keeps of it.
+// MySQL gets the password itself, and omits it from its logs; MariaDB gets the hash that it stores.
 func TestPasswordsInMySQL(t *testing.T) {
 	if got := identified(dialect{}, "Secret-2"); got != " IDENTIFIED BY 'Secret-2'" {
 		t.Error(got)
@@ -142,7 +143,7 @@ func TestOnlyWhatDiffersIsChanged(t *testing.T) {
 	}
 }
 
-// Every access has its rights in every table of rights, and no access has one that the whole has not.
+// Every access has rights in every table of rights, and none has one that ReadWrite lacks.
 func TestEveryAccessHasRights(t *testing.T) {
 	for sort, byAccess := range objectRights {
 		for _, access := range []v1alpha1.BindingAccess{v1alpha1.AccessRead, v1alpha1.AccessWrite, v1alpha1.AccessReadWrite} {

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a database of its own, on a server that the tests share.
+// world is a separate database on a server that the tests share.
 type world struct {
 	t      *testing.T
 	server *databases.Server
@@ -83,7 +83,7 @@ func newWorld(t *testing.T, engineName string) *world {
 	}}
 }
 
-// account returns one of its own for an object of this name.
+// account returns an account of this database for an object with this name.
 func (w *world) account(name string, access v1alpha1.BindingAccess) Account {
 	name = w.target.Database + "-" + name
 	return Account{Name: Name(w.target.Engine, "payments", name), Mark: Mark("payments", name), Access: access, Known: true}
@@ -99,7 +99,7 @@ func (w *world) master() Server {
 	return s
 }
 
-// user makes an account and returns how an application signs in as its first user.
+// user creates an account and returns the credentials of its first user.
 func (w *world) user(a Account) Target {
 	w.t.Helper()
 	s := w.master()
@@ -109,7 +109,7 @@ func (w *world) user(a Account) Target {
 	return w.signIn(s, a, a.Logins()[0])
 }
 
-// signIn gives a user a password.
+// signIn gives a user a password and returns its credentials.
 func (w *world) signIn(s Server, a Account, login string) Target {
 	w.t.Helper()
 	password, err := NewPassword()
@@ -124,7 +124,7 @@ func (w *world) signIn(s Server, a Account, login string) Target {
 	return t
 }
 
-// open returns a pool of an application's.
+// open returns a connection pool of an application.
 func (w *world) open(t Target) *sql.DB {
 	w.t.Helper()
 	db, err := databases.Open(databases.Login{
@@ -137,7 +137,7 @@ func (w *world) open(t Target) *sql.DB {
 	return db
 }
 
-// run executes statements as somebody.
+// run executes statements as the user of t.
 func (w *world) run(t Target, statements ...string) error {
 	w.t.Helper()
 	db := w.open(t)
@@ -158,7 +158,7 @@ func (w *world) must(t Target, statements ...string) {
 	}
 }
 
-// denied reports whether an error says that somebody may not do something, and nothing else.
+// denied reports whether an error says that a permission is missing, and nothing else.
 func denied(err error) bool {
 	if refusal, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return strings.Contains(refusal.Message, "denied")
@@ -166,7 +166,7 @@ func denied(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "(SQLSTATE 42501)")
 }
 
-// count returns the number that a query answers.
+// count returns the number that a query returns.
 func (w *world) count(t Target, query string) (n int) {
 	w.t.Helper()
 	if err := w.open(t).QueryRowContext(w.t.Context(), query).Scan(&n); err != nil {

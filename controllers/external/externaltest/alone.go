@@ -50,8 +50,8 @@ func pathsOf(actions ...external.Action) []string {
 	return slices.Compact(paths)
 }
 
-// settingsStandAlone changes every two settings behind our back, and makes AWS refuse one of them: the other is
-// repaired all the same, and the refusal names its path. Once AWS accepts it, everything is in sync.
+// settingsStandAlone makes two foreign changes at a time, for every pair, and lets AWS refuse the repair of one: the
+// other is repaired all the same, and the refusal names its path. Once AWS accepts it, everything is in sync.
 func (l laws[T, S]) settingsStandAlone(t *testing.T) {
 	t.Helper()
 	about := map[string][]string{} // the paths that each drift changes

@@ -15,7 +15,7 @@ type Case[T external.Object, S any] struct {
 	Adapter external.Adapter[T, S]
 	Object  T                 // a valid object with every field that the kind manages
 	Writes  func() int        // calls that changed the fake so far
-	Drift   map[string]func() // changes behind our back, by name; each must be noticed and repaired
+	Drift   map[string]func() // foreign changes by name; each must be noticed and repaired
 	// Together are paths that AWS validates together, so that a refusal of one may block the others.
 	Together [][]string
 	Fail     func(read error)    // makes every read fail until called with nil

@@ -107,7 +107,8 @@ type view struct {
 
 // look returns the view for want. The caller holds r.mu; look reads only the book and the cache.
 func (r *Registry) look(ctx context.Context, want v1alpha1.DomainClaimSpec) (v view, err error) {
-	own := func(e *entry) bool { return e != nil && e.announced && e.spec.Holder.UID == want.Holder.UID } // of an earlier try
+	// An announcement from an earlier try.
+	own := func(e *entry) bool { return e != nil && e.announced && e.spec.Holder.UID == want.Holder.UID }
 	if v.claims, err = r.claims(ctx, func(_ string, e *entry) bool { return own(e) }); err != nil {
 		return v, err
 	}

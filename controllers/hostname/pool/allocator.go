@@ -32,7 +32,8 @@ func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, 
 	}
 	slices.SortFunc(list.Items, func(x, y v1alpha1.PoolGateway) int { return strings.Compare(x.Name, y.Name) })
 	names := map[string]bool{}
-	for _, c := range claims { // one that was removed by force leaves its name to its hostnames: the next may be of another kind
+	// A Gateway removed by force leaves its name to its hostnames: one created later may be of another kind.
+	for _, c := range claims {
 		names[c.Gateway] = true
 	}
 	for i := range list.Items {

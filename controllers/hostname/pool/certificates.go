@@ -20,7 +20,8 @@ const httpsPort = "HTTPS:443"
 const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 
 // attachCertificates writes the certificates of all members into the load balancer's configuration. The list of
-// listeners is atomic, so listeners of admins, and their settings of ours, are written back unchanged.
+// listeners is atomic, so listeners that admins added, and settings that they changed in ours, are written back
+// unchanged.
 func (r *reconciliation) attachCertificates(ctx context.Context, have *albconfig.LoadBalancerConfiguration) error {
 	listeners := undefaulted(have.Spec.ListenerConfigurations)
 	want := configuration(r.pg, r.arns(), listeners)
@@ -47,8 +48,8 @@ func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.Listen
 }
 
 // configuration returns the whole configuration of the load balancer. An existing default certificate is kept: changing
-// it whenever another name sorts first would serve nobody. Of existing listeners it changes only our own settings of
-// our own.
+// it whenever another name sorts first would serve nobody. In existing listeners it changes only the settings that
+// Portico manages, and only in Portico's own.
 func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig.ListenerConfiguration) *albconfig.LoadBalancerConfiguration {
 	all := slices.Clone(listeners)
 	at := slices.IndexFunc(all, func(l albconfig.ListenerConfiguration) bool { return l.ProtocolPort == httpsPort })

@@ -27,7 +27,7 @@ func TestTheDefaultCertificateStays(t *testing.T) {
 	}
 }
 
-// Settings of admins are kept: other listeners, and other settings of ours.
+// Admins' settings are kept: additional listeners, and other settings of ours.
 func TestWhatAdminsSetOfListenersStays(t *testing.T) {
 	theirs := albconfig.ListenerConfiguration{ProtocolPort: "HTTP:80", ListenerAttributes: []albconfig.ListenerAttribute{{Key: "k", Value: "v"}}}
 	ours := albconfig.ListenerConfiguration{

@@ -101,7 +101,8 @@ func (r *reconciliation) countHostnames(ctx context.Context) error {
 	r.pg.Status.Hostnames = int32(len(claims.Items)) //nolint:gosec // at most some dozens
 	r.budgets = map[string]v1alpha1.LoadBalancerBudget{}
 	for i := range claims.Items {
-		if budget := claims.Items[i].Spec.Budget; budget != (v1alpha1.LoadBalancerBudget{}) { // else it is from before budgets
+		// A claim without a budget is from before budgets.
+		if budget := claims.Items[i].Spec.Budget; budget != (v1alpha1.LoadBalancerBudget{}) {
 			r.budgets[claims.Items[i].Name] = budget
 		}
 	}
@@ -173,7 +174,8 @@ func (rec Reconciler) Finalize(ctx context.Context, pg *v1alpha1.PoolGateway, pa
 		}
 	}
 	if n > 0 {
-		if err := rec.Reconcile(ctx, pg, pass); err != nil { // remaining hostnames stay served, leaving ones are released
+		// Remaining hostnames stay served, leaving ones are released.
+		if err := rec.Reconcile(ctx, pg, pass); err != nil {
 			return err
 		}
 		return engine.Blocked(v1alpha1.ReasonInUse, "%d hostnames have a place on this Gateway; delete their requests first", n)

@@ -1,5 +1,5 @@
-// Package stepstest holds the laws that every list of steps over Kubernetes objects must keep, and the fake cluster
-// that they are tried on.
+// Package stepstest holds the laws that every list of steps over Kubernetes objects must satisfy, and the fake cluster
+// in which they are tested.
 package stepstest
 
 import (
@@ -25,7 +25,7 @@ type Call struct {
 	Verb string // get, list, create, apply, patch, status or delete
 	Kind string
 	Name string // empty for a list
-	Live bool   // a read past the cache
+	Live bool   // an uncached read
 }
 
 // Write reports whether the call changes something.
@@ -33,14 +33,14 @@ func (c Call) Write() bool { return c.Verb != "get" && c.Verb != "list" }
 
 func (c Call) String() string { return c.Verb + " " + c.Kind + " " + c.Name }
 
-// Cluster is a fake API server with what the fake client lacks: UIDs and their preconditions, a cache that may hold
-// less than there is, a journal, and faults.
+// Cluster is a fake API server that adds to the fake client: UIDs and their preconditions, an incomplete cache, a
+// journal of calls, and faults.
 type Cluster struct {
-	// Others is how everybody else reads and writes; none of it is in the journal, and nothing of it fails.
+	// Others reads and writes as anybody but the operator. Its calls are not in the journal and never fail on purpose.
 	Others client.WithWatch
-	// Cached tells what the operator's cache holds; nil: everything.
+	// Cached reports whether the operator's cache holds the object; nil: it holds every object.
 	Cached func(client.Object) bool
-	// Before may answer a call with an error; then it has no effect. After does so when it had its effect.
+	// Before can fail a call before it has an effect, After once it had its effect.
 	Before, After func(Call) error
 
 	store   *tracker
@@ -48,7 +48,7 @@ type Cluster struct {
 	uids    atomic.Int64
 }
 
-// NewCluster returns one that knows the scheme's types; build may add indexes and objects, or be nil.
+// NewCluster returns a Cluster with the types of a scheme. build may add indexes and objects; it may be nil.
 func NewCluster(of *runtime.Scheme, build func(*fake.ClientBuilder)) *Cluster {
 	store := newTracker(of)
 	b := fake.NewClientBuilder().WithScheme(of).WithObjectTracker(store).WithReturnManagedFields().WithGlobalResourceVersionCounter()
@@ -58,10 +58,10 @@ func NewCluster(of *runtime.Scheme, build func(*fake.ClientBuilder)) *Cluster {
 	return &Cluster{Others: b.Build(), store: store}
 }
 
-// Client returns the operator's: it reads from the cache.
+// Client returns the operator's client, which reads from the cache.
 func (c *Cluster) Client() client.WithWatch { return c.client(false) }
 
-// APIReader reads past the cache.
+// APIReader returns the operator's uncached reader.
 func (c *Cluster) APIReader() client.Reader { return c.client(true) }
 
 func (c *Cluster) client(live bool) client.WithWatch {
@@ -97,10 +97,11 @@ func (c *Cluster) client(live bool) client.WithWatch {
 	})
 }
 
-// errNotSupported answers the verbs that no operator of ours uses: it creates, applies, patches and deletes one by one.
+// errNotSupported is returned for verbs that the operator does not use: it creates, applies, patches and deletes
+// objects one by one.
 var errNotSupported = errors.New("not a verb of the operator")
 
-// do journals the call, unless it is answered before it has an effect.
+// do runs effect and records the call in the journal if it succeeds, unless Before fails it first.
 func (c *Cluster) do(call Call, effect func() error) error {
 	if c.Before != nil {
 		if err := c.Before(call); err != nil {
@@ -117,7 +118,7 @@ func (c *Cluster) do(call Call, effect func() error) error {
 	return err
 }
 
-// Writes returns those that had an effect since the last Forget, in order.
+// Writes returns the calls that had an effect since the last Forget, in order.
 func (c *Cluster) Writes() []Call {
 	var all []Call
 	for _, call := range c.journal {
@@ -149,7 +150,7 @@ func (c *Cluster) get(ctx context.Context, key client.ObjectKey, obj client.Obje
 	return nil
 }
 
-// apply gives what is created a UID, and holds the one that is asked for against that which is there.
+// apply runs an apply call, recorded as "create" if the object does not exist.
 func (c *Cluster) apply(ctx context.Context, _ client.WithWatch, config runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	asked, err := decode(config)
 	if err != nil {
@@ -168,7 +169,8 @@ func (c *Cluster) apply(ctx context.Context, _ client.WithWatch, config runtime.
 	return c.do(call, func() error { return c.applied(ctx, config, asked, opts...) })
 }
 
-// applied looks again: between the operator's look and its write somebody may have been here.
+// applied reads the object again, since Before may have changed it, checks the UID, applies, and gives a new object a
+// UID.
 func (c *Cluster) applied(ctx context.Context, config runtime.ApplyConfiguration, asked *unstructured.Unstructured, opts ...client.ApplyOption) error {
 	is := asked.DeepCopy()
 	err := c.Others.Get(ctx, client.ObjectKeyFromObject(asked), is)
@@ -195,7 +197,7 @@ func (c *Cluster) applied(ctx context.Context, config runtime.ApplyConfiguration
 	return json.Unmarshal(text, config)
 }
 
-// Create makes obj as somebody else; it gets a UID.
+// Create creates obj as another client; it gets a UID.
 func (c *Cluster) Create(ctx context.Context, obj client.Object) error {
 	if obj.GetUID() == "" {
 		obj.SetUID(c.uid())
@@ -224,7 +226,7 @@ func (c *Cluster) delete(ctx context.Context, obj client.Object, opts ...client.
 	return c.Others.Delete(ctx, obj)
 }
 
-// decode returns an apply configuration as plain fields.
+// decode returns an apply configuration as unstructured fields.
 func decode(config runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
 	text, err := json.Marshal(config)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// field is the way to one declared field: names, and for elements of lists the keys that they are known by.
+// field is the path to one declared field: names, and for elements of lists their keys or values.
 type field []any
 
 func (f field) String() string { return strings.Trim(fmt.Sprint([]any(f)), "[]") }
 
-// declared returns the fields of obj that were applied by anybody, without those that say whose it is: who takes these
-// away takes the object away.
+// declared returns the fields of obj that Portico applied, except owner references: without them, the object would no
+// longer be Portico's.
 func declared(obj *unstructured.Unstructured) ([]field, error) {
 	var all []field
 	for _, entry := range obj.GetManagedFields() {
@@ -39,8 +39,8 @@ func declared(obj *unstructured.Unstructured) ([]field, error) {
 	}), nil
 }
 
-// leaves reads the format of managedFields: f:name is a field, k:{…} an element by its keys, v:… one by its value, and
-// . the thing itself.
+// leaves parses the format of managedFields: f:name is a field, k:{…} a list element by its keys, v:… one by its value,
+// and . the item itself.
 func leaves(at field, fields map[string]any) ([]field, error) {
 	var all []field
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -70,7 +70,7 @@ func leaves(at field, fields map[string]any) ([]field, error) {
 	return all, nil
 }
 
-// isKey reports whether the field is one that its element is known by.
+// isKey reports whether the field is a key of its list element.
 func (f field) isKey() bool {
 	if len(f) < 2 {
 		return false
@@ -81,7 +81,7 @@ func (f field) isKey() bool {
 	return ok && is
 }
 
-// above reports whether others of the fields are within this one.
+// above reports whether some of the fields are inside this one.
 func (f field) above(fields []field) bool {
 	return slices.ContainsFunc(fields, func(g field) bool { return len(g) > len(f) && reflect.DeepEqual(f, g[:len(f)]) })
 }
@@ -107,7 +107,7 @@ func (f field) in(obj any) (any, bool) {
 	return nil, false
 }
 
-// change returns obj with the field's value replaced; nothing takes the field away.
+// change returns obj with the field's value replaced, or removed if value is nothing.
 func (f field) change(obj, value any) any {
 	if len(f) == 0 {
 		return value
@@ -134,7 +134,7 @@ func (f field) change(obj, value any) any {
 	return obj
 }
 
-// nothing in place of a value.
+// nothing is a value that removes the field.
 var nothing any = &struct{ _ int }{}
 
 func element(list []any, key any) int {
@@ -153,8 +153,7 @@ func element(list []any, key any) int {
 	})
 }
 
-// others returns values that somebody may put in place of this one; which of them the API server takes depends on the
-// field.
+// others returns different values of the same type. The API server may reject some of them, depending on the field.
 func others(value any) []any {
 	switch v := value.(type) {
 	case string:

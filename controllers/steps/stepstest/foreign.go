@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readErrors are answers to a read that say nothing about what is there.
+// readErrors are errors of a read that say nothing about whether the object exists.
 var readErrors = []error{
 	apierrors.NewInternalError(errors.New("etcd")),
 	apierrors.NewForbidden(schema.GroupResource{}, "x", errors.New("no")),
@@ -20,7 +20,7 @@ var readErrors = []error{
 	context.DeadlineExceeded,
 }
 
-// failReads lets every read of a kind fail for one pass, and then only the live ones and only the cached ones.
+// failReads fails every read of a kind for one pass, then only the uncached reads, then only the cached ones.
 func (w *world[T]) failReads(kind string, cause error) {
 	w.t.Helper()
 	for _, which := range []func(Call) bool{
@@ -50,7 +50,7 @@ func (w *world[T]) failReads(kind string, cause error) {
 	}
 }
 
-// disguises make of an object of ours one that is not.
+// disguises change one of Portico's objects into one that is not.
 var disguises = map[string]func(owner client.Object, obj *unstructured.Unstructured){
 	"of nobody": func(_ client.Object, obj *unstructured.Unstructured) { obj.SetOwnerReferences(nil) },
 	"of nobody, without any mark": func(_ client.Object, obj *unstructured.Unstructured) {
@@ -73,7 +73,7 @@ var disguises = map[string]func(owner client.Object, obj *unstructured.Unstructu
 	},
 }
 
-// foreign puts an object like the model into the cluster, as somebody else's and with a mark of its own.
+// foreign creates an object like the model, owned by somebody else and with a marker.
 func (w *world[T]) foreign(model *unstructured.Unstructured, disguise func(client.Object, *unstructured.Unstructured)) *unstructured.Unstructured {
 	w.t.Helper()
 	is := model.DeepCopy()
@@ -88,7 +88,7 @@ func (w *world[T]) foreign(model *unstructured.Unstructured, disguise func(clien
 	return w.read(is)
 }
 
-// untouched compares all of it, and its version.
+// untouched checks that the whole object, including its version, is unchanged.
 func (w *world[T]) untouched(name string, foreign *unstructured.Unstructured) {
 	w.t.Helper()
 	if is := w.read(foreign); is == nil || !reflect.DeepEqual(is.Object, foreign.Object) {

@@ -10,35 +10,35 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Case is the work on one object, to be tried on fake clusters.
+// Case is the work on one object, for tests on fake clusters.
 type Case[T engine.Object] struct {
 	Scheme *runtime.Scheme
-	// Build adds to the fake client what the work needs, such as indexes; nil: nothing.
+	// Build adds what the work needs to the fake client, such as indexes; nil: nothing.
 	Build func(*fake.ClientBuilder)
-	// Cached tells what the operator's cache holds; nil: everything.
+	// Cached reports whether the operator's cache holds the object; nil: it holds every object.
 	Cached func(client.Object) bool
-	// Owner is the object as its author wrote it, with a UID.
+	// Owner is the object as a user wrote it, with a UID.
 	Owner T
-	// Reconciler returns the reconciler over the cluster; a new one for every pass, as after a restart.
+	// Reconciler returns a reconciler for the cluster; it is called for every pass, as after a restart.
 	Reconciler func(*Cluster) engine.KindReconciler[T]
-	// Settle does what the cluster's own controllers do, until they have nothing to do.
+	// Settle does the work of the cluster's own controllers until they have nothing left to do.
 	Settle func(*testing.T, *Cluster)
-	// Makes are all the objects that the owner as it is makes, no more than type and name.
+	// Makes are all the objects that the unedited owner creates, with type and name only.
 	Makes []client.Object
-	// Repaired are those of Makes whose fields another case tries one by one, which takes long.
+	// Repaired are those of Makes whose fields are tested one by one in another case, since that takes long.
 	Repaired []client.Object
-	// Edits are changes of the owner, by name.
+	// Edits are changes of the owner by name.
 	Edits map[string]Edit[T]
 }
 
 // Edit is a change of the owner's spec.
 type Edit[T engine.Object] struct {
 	Do func(T)
-	// Gone are those of Makes that are not asked for any more then.
+	// Gone are those of Makes that must not exist after the edit.
 	Gone []client.Object
 }
 
-// Laws checks what everybody relies on, for any kind whose work is over Kubernetes objects.
+// Laws checks the guarantees that hold for any kind whose work is on Kubernetes objects.
 func Laws[T engine.Object](t *testing.T, c Case[T]) {
 	t.Helper()
 	for name, law := range map[string]func(*testing.T, Case[T]){
@@ -106,7 +106,7 @@ func comesBack[T engine.Object](t *testing.T, c Case[T]) {
 	w.same("after deletions", want)
 }
 
-// goesBack: A → B → A is A, and A → B makes only what B asks for.
+// goesBack: an edit from A to B and back to A restores A, and an edit from A to B leaves only what B asks for.
 func goesBack[T engine.Object](t *testing.T, c Case[T]) {
 	t.Helper()
 	for name, edit := range c.Edits {
@@ -131,8 +131,8 @@ func goesBack[T engine.Object](t *testing.T, c Case[T]) {
 	}
 }
 
-// survivesCuts: the operator dies after each of its writes, of creation and of every edit. Dying before the next one is
-// the same: nothing but what was written is left of a pass.
+// survivesCuts: the operator dies after each of its writes, of the creation and of every edit. Dying just before the
+// next write is the same case, since a pass leaves nothing but its writes.
 func survivesCuts[T engine.Object](t *testing.T, c Case[T]) {
 	t.Helper()
 	edits := map[string]func(T){"creation": nil}
@@ -179,7 +179,7 @@ func errorsAreNotAbsence[T engine.Object](t *testing.T, c Case[T]) {
 	}
 }
 
-// leavesForeign: an object of a name that we want, made by somebody else, is not touched.
+// leavesForeign: an object with a name that Portico would use, created by somebody else, is not changed.
 func leavesForeign[T engine.Object](t *testing.T, c Case[T]) {
 	t.Helper()
 	elsewhere := newWorld(t, c)

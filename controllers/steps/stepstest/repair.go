@@ -12,10 +12,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// editor is who else writes.
+// editor is the field manager of another client.
 const editor = client.FieldOwner("kubectl-edit")
 
-// repairs: every field that we declare, changed by somebody or else taken away, is ours again after one pass.
+// repairs: every declared field that somebody changes or removes has its value back after one pass.
 func repairs[T engine.Object](t *testing.T, c Case[T]) {
 	t.Helper()
 	w := newWorld(t, c)
@@ -27,7 +27,7 @@ func repairs[T engine.Object](t *testing.T, c Case[T]) {
 			t.Fatalf("the %s: %d declared fields, %v", w.what(obj), len(fields), err)
 		}
 		for _, f := range fields {
-			if !f.isKey() { // its element cannot change it, only go
+			if !f.isKey() { // a key cannot be changed, only removed
 				w.repairsField(before, f, fields)
 			}
 		}
@@ -47,11 +47,11 @@ func (w *world[T]) repairsField(before *unstructured.Unstructured, f field, fiel
 	if !slices.ContainsFunc(values, func(value any) bool { return w.vandalize(before, f, value) }) {
 		w.t.Errorf("nobody can change %s of the %s", f, w.what(before))
 	}
-	_ = w.pass() // what it could not do is seen
+	_ = w.pass() // the error shows in what follows
 	w.holds(before, f, fields)
 }
 
-// vandalize puts value in the field's place, if the API server takes it.
+// vandalize sets the field to value, if the API server accepts that.
 func (w *world[T]) vandalize(obj *unstructured.Unstructured, f field, value any) bool {
 	is := w.read(obj)
 	edited := is.DeepCopy()
@@ -67,7 +67,7 @@ func (w *world[T]) vandalize(obj *unstructured.Unstructured, f field, value any)
 	return !reflect.DeepEqual(now, before)
 }
 
-// holds reports every declared field that is not as it was.
+// holds reports every declared field that differs from before.
 func (w *world[T]) holds(before *unstructured.Unstructured, changed field, fields []field) {
 	w.t.Helper()
 	now := w.read(before)

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// tracker stores objects. It applies what was asked for, where the fake client makes a typed object of it: one that
-// declares every field that has no omitempty, and the status.
+// tracker stores objects. It applies exactly the requested fields, whereas the fake client converts them to a typed
+// object, which also declares every field without omitempty, and the status.
 type tracker struct {
 	clientgo.ObjectTracker
 	asked *unstructured.Unstructured // what is being applied
@@ -41,10 +41,10 @@ func (t *tracker) Apply(gvr schema.GroupVersionResource, config runtime.Object, 
 	return t.ObjectTracker.Apply(gvr, config, ns, opts...)
 }
 
-// converter knows the types of client-go, and guesses the others.
+// converter has the schemas of client-go's types, and deduces those of others.
 type converter struct{}
 
-// builtIn has a schema that takes long to parse.
+// builtIn is parsed once, because that takes long.
 var builtIn = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
 func (converter) ObjectToTyped(obj runtime.Object, o ...typed.ValidationOptions) (*typed.TypedValue, error) {

@@ -21,10 +21,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// noon is when everything happens.
+// noon is the time at which all tests run.
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// world is one cluster with the owner in it.
+// world is one cluster that contains the owner.
 type world[T engine.Object] struct {
 	*Cluster
 	t *testing.T
@@ -41,7 +41,7 @@ func newWorld[T engine.Object](t *testing.T, c Case[T]) *world[T] {
 	return w
 }
 
-// now returns the owner.
+// now returns the owner in its current state.
 func (w *world[T]) now() T {
 	w.t.Helper()
 	obj := w.c.Owner.DeepCopyObject().(T)
@@ -51,7 +51,7 @@ func (w *world[T]) now() T {
 	return obj
 }
 
-// pass runs the engine's loop once, over what is there.
+// pass reconciles the owner once.
 func (w *world[T]) pass() error {
 	w.t.Helper()
 	return w.passOver(w.now())
@@ -66,7 +66,7 @@ func (w *world[T]) passOver(obj T) error {
 	return err
 }
 
-// converge passes and settles until the owner is Ready and a pass writes nothing.
+// converge reconciles and settles until the owner is Ready and a pass writes nothing.
 func (w *world[T]) converge(what string) {
 	w.t.Helper()
 	const most = 8
@@ -81,7 +81,7 @@ func (w *world[T]) converge(what string) {
 	w.t.Fatalf("%s: not at rest after %d passes: %+v; last writes %v", what, most, w.now().Common().Conditions, w.Writes())
 }
 
-// edit changes the owner as its author.
+// edit changes the owner as its user.
 func (w *world[T]) edit(do func(T)) {
 	w.t.Helper()
 	is := w.now()
@@ -92,14 +92,14 @@ func (w *world[T]) edit(do func(T)) {
 	}
 }
 
-// asWritten gives obj the spec and the annotations of another one.
+// asWritten copies the spec and annotations of another object to obj.
 func asWritten[T engine.Object](obj, of T) {
 	obj.SetAnnotations(of.GetAnnotations())
 	to, from := reflect.ValueOf(obj).Elem(), reflect.ValueOf(of.DeepCopyObject().(T)).Elem()
 	to.FieldByName("Spec").Set(from.FieldByName("Spec"))
 }
 
-// read returns the object as it is; nil, if it is not there.
+// read returns the object, nil if it does not exist.
 func (w *world[T]) read(obj client.Object) *unstructured.Unstructured {
 	w.t.Helper()
 	gvk, err := apiutil.GVKForObject(obj, w.c.Scheme)
@@ -120,7 +120,7 @@ func (w *world[T]) read(obj client.Object) *unstructured.Unstructured {
 
 func (w *world[T]) what(obj client.Object) string { return w.kind(obj) + " " + obj.GetName() }
 
-// owned returns the owner's objects of the types of Makes, as whoever compares wants them.
+// owned returns the owner's objects of the types of Makes, in a form that can be compared.
 func (w *world[T]) owned() map[string]map[string]any {
 	w.t.Helper()
 	all := map[string]map[string]any{}
@@ -143,7 +143,7 @@ func (w *world[T]) owned() map[string]map[string]any {
 	return all
 }
 
-// steady returns the object without what differs each time that it is made.
+// steady returns the object without fields that differ each time it is created.
 func steady(obj *unstructured.Unstructured) map[string]any {
 	obj = obj.DeepCopy()
 	obj.SetManagedFields(nil)
@@ -153,7 +153,7 @@ func steady(obj *unstructured.Unstructured) map[string]any {
 	return obj.Object
 }
 
-// picture returns everything that must be alike after different ways to the same end.
+// picture returns all state that must not depend on the path to it.
 func (w *world[T]) picture() map[string]map[string]any {
 	w.t.Helper()
 	all, owner := w.owned(), w.now()
@@ -166,7 +166,7 @@ func (w *world[T]) picture() map[string]map[string]any {
 	return all
 }
 
-// same compares with an earlier picture.
+// same compares the state with an earlier picture.
 func (w *world[T]) same(what string, want map[string]map[string]any) {
 	w.t.Helper()
 	is := w.picture()
@@ -189,10 +189,10 @@ func (w *world[T]) except(gone []client.Object) []client.Object {
 	})
 }
 
-// errDead is what a process that died leaves behind: every later write of its pass fails too.
+// errDead is the error of every write after the operator died in this pass.
 var errDead = errors.New("the operator is dead")
 
-// cutAfter ends a pass after its write with this number.
+// cutAfter runs passes and lets the operator die after its write number at, counted from 0.
 func (w *world[T]) cutAfter(at int) {
 	w.t.Helper()
 	n, dead := 0, false
@@ -224,7 +224,7 @@ func (w *world[T]) cutAfter(at int) {
 	}
 }
 
-// nothingTwice holds where nothing was deleted in between.
+// nothingTwice checks that no object was created twice. It is only valid if nothing was deleted in between.
 func (w *world[T]) nothingTwice(cut Call) {
 	w.t.Helper()
 	seen := map[string]int{}
@@ -237,7 +237,7 @@ func (w *world[T]) nothingTwice(cut Call) {
 	}
 }
 
-// refused reports whether the owner says that something stands in its way.
+// refused reports whether the owner reports a conflict.
 func (w *world[T]) refused() bool {
 	ready := meta.FindStatusCondition(w.now().Common().Conditions, v1alpha1.ConditionReady)
 	return ready != nil && ready.Status != metav1.ConditionTrue && (ready.Reason == v1alpha1.ReasonConflict || ready.Reason == v1alpha1.ReasonWaitingForDeletion)

@@ -1,4 +1,4 @@
-// Package catalogtest gives tests the catalog.
+// Package catalogtest provides the catalog for tests.
 package catalogtest
 
 import (
@@ -11,8 +11,8 @@ import (
 
 var load = sync.OnceValues(func() (catalog.Catalog, error) { return catalog.Load(crd.Files) })
 
-// Kinds returns the catalog of our CRDs. It is read once for all tests of a package, for that takes longer than most of
-// them do: none may change it.
+// Kinds returns the catalog of our CRDs, which tests must not change. It is read once for all tests of a package,
+// because reading takes longer than most tests.
 func Kinds(tb testing.TB) catalog.Catalog {
 	tb.Helper()
 	kinds, err := load()

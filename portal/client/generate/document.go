@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// document is what is read of the OpenAPI document.
+// document is the part of the OpenAPI document that is used.
 type document struct {
 	Paths      map[string]map[string]*operation
 	Components struct{ Schemas map[string]*schema }
@@ -46,18 +46,18 @@ type schema struct {
 	Additional  any `json:"additionalProperties"`
 }
 
-// call is an operation as a method: of Objects if every kind has it in the same form, of Client otherwise.
+// call is an operation as a method: of Objects if every kind has it in the same form, otherwise of Client.
 type call struct {
 	Name    string // of the method, such as List
 	Comment string
 	Method  string   // of HTTP
-	Path    string   // what follows the kind's own path, or all of it
+	Path    string   // relative to the kind's path, or whole
 	Args    []string // the path's parameters that are arguments
 	Options []field  // query and headers
 	Body    string   // content type, "" for none
 	BodyIs  string   // Go type of the body
 	Result  string   // Go type, without the pointer; string for text
-	Answer  string   // the function that reads it: object, whole or text
+	Answer  string   // how it is read: object, whole or text
 }
 
 // field is one field of a struct.
@@ -68,10 +68,11 @@ type field struct {
 	Required            bool
 }
 
-// streamed are parameters that turn an answer into a stream: methods by hand take care of those.
+// streamed are the parameters that turn a response into a stream, for which there are handwritten methods.
 var streamed = []string{"watch", "follow"}
 
-// calls returns the operations, those of kinds once. It is an error if kinds differ in more than types.
+// calls returns the operations; those that all kinds have are returned once. It fails if they differ between kinds in
+// more than types.
 func (d *document) calls(kinds catalog.Catalog) (ofKinds, ofClient []call, err error) {
 	found := map[string]call{}
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
@@ -135,7 +136,7 @@ func (d *document) call(method, path string, op *operation, k catalog.Kind, isKi
 	return c, c.answers(op, k)
 }
 
-// add makes an argument or an option of a parameter.
+// add adds a parameter as an argument or an option.
 func (c *call) add(p parameter, isKind bool) error {
 	switch {
 	case p.In == "path" && isKind && p.Name == "namespace", slices.Contains(streamed, p.Name):
@@ -170,7 +171,7 @@ func (c *call) takes(op *operation, isKind bool) error {
 	return nil
 }
 
-// answers finds what a good answer is.
+// answers sets the result of the call from the operation's successful response.
 func (c *call) answers(op *operation, k catalog.Kind) error {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		if !strings.HasPrefix(status, "2") {

@@ -1,4 +1,5 @@
-// Command generate writes the part of package client that follows from the OpenAPI document: run it by make generate.
+// Command generate writes the part of package client that is generated from the OpenAPI document. Run it with make
+// generate.
 package main
 
 import (
@@ -46,7 +47,7 @@ func run(path string) error {
 	return os.WriteFile(path, code, 0o644) //nolint:gosec // source, as every other file
 }
 
-// generate returns the Go source of the client of a document.
+// generate returns the Go source of the client for an OpenAPI document.
 func generate(raw []byte, kinds catalog.Catalog) ([]byte, error) {
 	d := &document{}
 	if err := json.Unmarshal(raw, d); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// structs are Go types of the document.
+// structs is a schema of the document as a Go struct.
 type structs struct {
 	Name, Comment string
 	Fields        []field
@@ -19,7 +19,7 @@ type structs struct {
 // byHand are schemas that client.go or Kubernetes have types for.
 var byHand = []string{"ErrorModel", "ErrorDetail", "ObjectList", "ObjectMeta"}
 
-// types returns the schemas that are neither kinds, which package v1alpha1 has, nor written by hand.
+// types returns the schemas without kinds, which package v1alpha1 has, and those written by hand.
 func (d *document) types(kinds catalog.Catalog) ([]structs, error) {
 	var all []structs
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
@@ -148,7 +148,7 @@ func exported(name string) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// sentence ends in a full stop.
+// sentence returns text on one line with a full stop.
 func sentence(text string) string {
 	if text = oneLine(text); text == "" {
 		return ""

@@ -43,5 +43,5 @@ type Pages struct {
 	cluster Cluster
 }
 
-// New returns the pages over c.
+// New returns the pages, which read from c.
 func New(base *page.Base, c Cluster) *Pages { return &Pages{Base: base, cluster: c} }

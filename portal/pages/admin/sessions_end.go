@@ -34,7 +34,7 @@ func (p *Pages) sessionsAsk(w http.ResponseWriter, r *http.Request) error {
 	return p.showSessions(w, r, views.Sessions{}, http.StatusOK)
 }
 
-// sessionsEnd ends them.
+// sessionsEnd ends the sessions of the user in the form.
 func (p *Pages) sessionsEnd(w http.ResponseWriter, r *http.Request) error {
 	if err := page.ReadForm(w, r); err != nil {
 		return err

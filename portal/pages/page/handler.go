@@ -34,7 +34,7 @@ func (b *Base) PossibleTeam(next http.Handler) http.Handler {
 	})
 }
 
-// OneTeam refuses what there is of one team only.
+// OneTeam responds 404 in the space of all teams, for pages that only a single team has.
 func (b *Base) OneTeam(next http.Handler) http.Handler {
 	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if b.SpaceOf(r).Everywhere() {

@@ -9,8 +9,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// helpOf says which page of the documentation is about the pages whose route contains a text; the first that fits
-// counts, and comes before the page of a kind.
+// helpOf maps parts of routes to pages of the documentation. The first match applies, before the page of the kind.
 var helpOf = []struct{ route, page string }{
 	{"/password", "user-guide#values-of-secrets-and-passwords"},
 	{"/secrets", "user-guide#values-of-secrets-and-passwords"},

@@ -14,23 +14,23 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// Pace is how often pages about the whole platform are rendered at the most, where something changes all the time.
+// Pace is the minimum interval between renderings of pages about the whole platform, where something always changes.
 const Pace = 2 * time.Second
 
-// Live is what keeps an open page up to date; see sse.Source.
+// Live is the source of an open page's updates; see sse.Source.
 type Live struct {
 	Changed <-chan struct{}
 	Allowed func(context.Context) error
 	Render  func(context.Context) ([]sse.Part, error)
 }
 
-// Live streams a page to somebody while it is open, they may see it, and their session lasts.
+// Live streams a page to a user while it is open, the user has access to it, and the session is valid.
 func (b *Base) Live(w http.ResponseWriter, r *http.Request, id auth.Identity, l Live) error {
 	return b.streams.Serve(w, r, id.Username, sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: cluster.NotingDenied(l.Allowed), Render: l.Render})
 }
 
-// AppliedIn returns the generation of the change that leads to this page, 0 without one; see [views.AppliedPath]. The cache
-// may not know it yet, and a stream that showed the state before would take back what the page shows.
+// AppliedIn returns the generation of the user's change that led to this page, or 0; see [views.AppliedPath]. The cache
+// can lag behind it, and a stream must not replace the page by an older state.
 func AppliedIn(r *http.Request) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get("applied"), 10, 32)
 	if err != nil {
@@ -39,13 +39,13 @@ func AppliedIn(r *http.Request) int64 {
 	return n
 }
 
-// Part names a component by the id of its element.
+// Part is a component with the ID of the element that it replaces.
 type Part struct {
 	Target    string
 	Component templ.Component
 }
 
-// Parts renders components, each to replace its element.
+// Parts renders components as parts of a stream.
 func Parts(ctx context.Context, named ...Part) ([]sse.Part, error) {
 	out := make([]sse.Part, 0, len(named))
 	for _, n := range named {
@@ -58,20 +58,21 @@ func Parts(ctx context.Context, named ...Part) ([]sse.Part, error) {
 	return out, nil
 }
 
-// Follow signals when something changes that the page shows; the signal carries no content. It ends with ctx.
+// Follow returns a channel that receives after each relevant change, until ctx ends.
 func (b *Base) Follow(ctx context.Context, relevant func(cluster.Change) bool) <-chan struct{} {
 	return cluster.Concerning(ctx, b.cluster.Follow(ctx), relevant)
 }
 
 const (
-	// afterChange is when a page looks again after a change of the object: an answer about its checks may be five
-	// seconds old, and a check ends after it has changed the object.
+	// afterChange is the delay of the next rendering after a change of the object: the cached result of its checks can
+	// be five seconds old, and a check ends after it has changed the object.
 	afterChange = 6 * time.Second
-	// AtRest is how often a page looks again that shows what no change tells of: checks, and events about Pods.
+	// AtRest is the interval of renderings without a change, for data without change notifications: checks, and events
+	// about Pods.
 	AtRest = 30 * time.Second
 )
 
-// Again signals besides each change a while after it, and now and then at rest. It ends with ctx.
+// Again returns a channel that receives with each change, afterChange later, and then every AtRest, until ctx ends.
 func Again(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	go func() {
@@ -96,8 +97,7 @@ func Again(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 	return out
 }
 
-// Paced passes signals on, and waits for a while after each. Like live pages it looks again now and then, for what no
-// change tells of. It ends with ctx.
+// Paced returns a channel that receives as that of Again does, but at most once per Pace, until ctx ends.
 func Paced(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	signals := Again(ctx, changed)
@@ -110,7 +110,7 @@ func Paced(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 			}
 			select {
 			case out <- struct{}{}:
-			default: // it is known already
+			default: // already signalled
 			}
 			rest := time.NewTimer(Pace)
 			select {
@@ -124,5 +124,5 @@ func Paced(ctx context.Context, changed <-chan struct{}) <-chan struct{} {
 	return out
 }
 
-// Replace returns the part that takes the place of the element with that id.
+// Replace returns the part that replaces the element with that ID.
 func Replace(target string, c templ.Component) Part { return Part{Target: target, Component: c} }

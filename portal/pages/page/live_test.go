@@ -39,7 +39,7 @@ func TestAPageLooksAgain(t *testing.T) {
 	})
 }
 
-// TestSignalsArePaced: whatever changes, a page about everything is rendered now and then only.
+// TestSignalsArePaced: constant changes do not cause constant rendering.
 func TestSignalsArePaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -73,10 +73,10 @@ type Writer interface {
 type Pages struct {
 	*page.Base
 	cluster Cluster
-	portal  string // scheme and host, for the lines that users copy
+	portal  string // scheme and host, for the commands that users copy
 }
 
-// New returns the forms over c.
+// New returns the forms, which read from c.
 func New(base *page.Base, c Cluster, portal string) *Pages {
 	return &Pages{Base: base, cluster: c, portal: portal}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/portico-platform/portico/portal/status"
 )
 
-// TestConditionsLookAsTheyAre: whichever way round a condition is, and whatever the object is about.
+// TestConditionsLookAsTheyAre: for conditions of either polarity, and objects in any phase.
 func TestConditionsLookAsTheyAre(t *testing.T) {
 	ready := status.Condition{Type: "Ready", Status: "True", Reason: "InSync"}
 	creating := status.Condition{Type: "Ready", Status: "False", Reason: "Creating", Message: "creating"}

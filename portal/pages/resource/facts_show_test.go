@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// What a machine is stands on its page; what AWS has not said yet has its place.
+// TestAnObjectsPageTellsWhatItIs: the page shows the details of an instance; values that are not known yet have their
+// place.
 func TestAnObjectsPageTellsWhatItIs(t *testing.T) {
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// nodes gives logs of Pods: a line of each at the same time. Those of a Pod in down never answer.
+// nodes returns logs of Pods, each with one line of the same time. Logs of a Pod in down never respond.
 type nodes struct {
 	Cluster
 	down    []string
@@ -41,7 +41,7 @@ func (n *nodes) Logs(ctx context.Context, _ auth.Identity, q cluster.LogQuery) (
 	case q.Pod == n.refused:
 		return nil, &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: q.Namespace}
 	}
-	time.Sleep(time.Millisecond) // of the bubble: the others begin
+	time.Sleep(time.Millisecond) // fake time: the others begin
 	return podlogs.NewLines(io.NopCloser(strings.NewReader("2026-11-21T12:00:00Z hello\n")), nil), nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// rollout is an application whose logs are followed: what its Pods write, and which of them are the newest.
+// rollout is an application with followed logs: the logs of its Pods, and which Pods are the newest.
 type rollout struct {
 	*following
 	newest []string
@@ -50,7 +50,7 @@ func (r *rollout) text(t *testing.T) string {
 	return ""
 }
 
-// streams returns of which Pods the log is read.
+// streams returns the Pods whose logs are read.
 func (r *rollout) streams() []string {
 	var open []string
 	for pod, ctx := range r.ctxs {

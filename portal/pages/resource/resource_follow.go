@@ -23,14 +23,14 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 	if l.tab == views.TabOverview || l.tab == views.TabActivity {
 		changed = page.Again(r.Context(), changed)
 	}
-	uid := r.URL.Query().Get("uid") // of what the page shows; without one, of what is there first
+	uid := r.URL.Query().Get("uid") // of the object on the page; without one, of the first object found
 	applied := page.AppliedIn(r)
 	return p.Live(w, r, l.id, page.Live{
 		Changed: changed,
 		Allowed: func(ctx context.Context) error {
 			_, err := p.cluster.Get(ctx, l.id, l.ref)
 			if apierrors.IsNotFound(err) {
-				return nil // the next rendering says so
+				return nil // the next rendering reports it
 			}
 			return err
 		},
@@ -63,8 +63,8 @@ func (p *Pages) detailParts(ctx context.Context, l objectRequest, obj *unstructu
 		page.Replace("tabs", views.TabsPart(d)), page.Replace("body", views.BodyPart(d)))
 }
 
-// gone returns the last word about a deleted object; what the page showed of it stays. heir is the UID of the one that
-// has its name by now, if there is one.
+// gone returns the final message about a deleted object; the page's content stays. heir is the UID of another object
+// that has the name now, or "".
 func (p *Pages) gone(ctx context.Context, l objectRequest, heir string) ([]sse.Part, error) {
 	d := views.Detail{
 		Frame: l.frame, Tab: l.tab, Gone: true, Replaced: heir != "",
@@ -77,15 +77,15 @@ func (p *Pages) gone(ctx context.Context, l objectRequest, heir string) ([]sse.P
 	return out, sse.ErrFinished
 }
 
-// followObject signals when the object, its events or its Pods change.
+// followObject returns a channel that receives when the object, its events or its Pods change.
 func (p *Pages) followObject(ctx context.Context, l objectRequest) <-chan struct{} {
 	return p.Follow(ctx, func(c cluster.Change) bool {
 		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
 	})
 }
 
-// followRelated also signals when an object of a kind changes that the object refers to, because the page says which of
-// them holds it up.
+// followRelated does what followObject does, and also receives changes of objects of the kinds to which the object can
+// refer, because the page shows which of them blocks it.
 func (p *Pages) followRelated(ctx context.Context, l objectRequest) <-chan struct{} {
 	plurals := map[string]bool{}
 	for _, r := range l.ref.Kind.Refers {

@@ -30,7 +30,7 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	l.frame.Section = views.Resources
-	// Who has just changed it hears so, though the cache may not know yet.
+	// After the user's own change, the page reports that change even if the cache does not have it yet.
 	applied := page.AppliedIn(r)
 	behind := applied > obj.GetGeneration()
 	if behind {
@@ -46,7 +46,7 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.DetailPage(view))
 }
 
-// detailOf returns all that the page says of the object.
+// detailOf returns the content of the object's page.
 func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (views.Detail, error) {
 	f := status.FactsOf(obj)
 	d := views.Detail{
@@ -84,7 +84,7 @@ func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured
 	return d, nil
 }
 
-// addTab adds what only the chosen tab shows.
+// addTab adds the content of the selected tab.
 func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) (err error) {
 	switch l.tab {
 	case views.TabObjects:
@@ -99,7 +99,7 @@ func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.U
 	return err
 }
 
-// commands returns the lines of a shell that show the object, and for those who may edit it the ones that change it.
+// commands returns the shell commands that show the object and, with mayEdit, those that change it.
 func (p *Pages) commands(ref cluster.Ref, obj *unstructured.Unstructured, mayEdit bool) ([]views.Command, error) {
 	at := commands.Target{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
 	all := commands.Show(at, p.portal)

@@ -33,7 +33,7 @@ func TestStepsSayWhichFinalizerWaits(t *testing.T) {
 	}
 }
 
-// What holds only while something is not as usual is a warning, and no step that is done.
+// TestAWarningIsNoStepThatIsDone: a condition that is True while something is unusual is shown as a warning.
 func TestAWarningIsNoStepThatIsDone(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("AWSProvider")
 	condition := func(kind, status string) any {
@@ -51,7 +51,7 @@ func TestAWarningIsNoStepThatIsDone(t *testing.T) {
 	}
 }
 
-// A user of a database is in the database, and not in AWS.
+// TestWhatHasNoARNIsNotLookedForInAWS: a database user exists in the database and not in AWS.
 func TestWhatHasNoARNIsNotLookedForInAWS(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	for name, want := range map[string]bool{"S3Bucket": true, "RDSInstance": true, "DatabaseUser": false, "WebApp": false} {

@@ -58,7 +58,8 @@ func TestWhatUsageIsComparedWith(t *testing.T) {
 	}
 }
 
-// TestTheLogOfACrash leads to where the words are: in the run before, if another one has begun.
+// TestTheLogOfACrash: the link is to the log of the run that crashed, which is the previous one if the container runs
+// again.
 func TestTheLogOfACrash(t *testing.T) {
 	at := func(minute int) metav1.Time {
 		return metav1.NewTime(time.Date(2026, 11, 21, 12, minute, 0, 0, time.UTC))

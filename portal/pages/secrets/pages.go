@@ -1,6 +1,6 @@
-// Package secrets serves the pages on which people set values of Secrets, and are shown the password of a resource
-// once. What they may do the operator decides, by their own token of a fresh sign-in; a value is in no answer but the
-// one that shows a password.
+// Package secrets serves the pages on which people set values of Secrets, and see the password of a resource once. The
+// operator decides what they can do, by their own token of a recent sign-in. No response contains a value, except for
+// the page that shows a password.
 package secrets
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// Cluster is what these pages need of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that these pages need; see there for the contracts.
 type Cluster interface {
 	Agent
 	Kinds() catalog.Catalog
@@ -26,7 +26,7 @@ type Cluster interface {
 	RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error
 }
 
-// Agent has the operator do what a person may do with Secrets, by the token that the request has.
+// Agent sends a person's requests about Secrets to the operator, with the token of the request.
 type Agent interface {
 	ServesPeople(ctx context.Context) error
 	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
@@ -41,10 +41,10 @@ type Pages struct {
 	cluster Cluster
 }
 
-// New returns the pages over c.
+// New returns the pages, which read from c.
 func New(base *page.Base, c Cluster) *Pages { return &Pages{Base: base, cluster: c} }
 
-// Routes adds the pages to r, which has the team in its path.
+// Routes adds the pages to r, whose path contains the team.
 func (p *Pages) Routes(r chi.Router) {
 	r.Get("/secrets", p.Handler(p.list))
 	r.Post("/secrets", p.Handler(p.set))

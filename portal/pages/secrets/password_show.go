@@ -25,7 +25,7 @@ type bound struct {
 	view  views.PasswordView
 }
 
-// readBound reads which object it is about, and whose password.
+// readBound returns the object, and whose password the request is about.
 func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	if b.id, b.space, err = p.CallerInTeam(r); err != nil {
 		return b, err
@@ -46,8 +46,8 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	return b, err
 }
 
-// choose decides whose password it is about: of a database that of the caller's own user, if they can have one and do
-// not ask for the master's. It returns a *cluster.ForbiddenError for a password that they may not see.
+// choose decides whose password the request is about: for a database, that of the caller's own user, if they can have
+// one and do not request the master password. It returns a *cluster.ForbiddenError for a password that they cannot see.
 func (p *Pages) choose(r *http.Request, b *bound) error {
 	may, err := p.cluster.Passwords(r.Context(), b.id, b.ref, b.obj, b.view.Secret)
 	if err != nil {
@@ -84,7 +84,7 @@ func (b bound) path() string {
 	return views.PasswordPath(b.view.Resource.Href)
 }
 
-// passwordAsk asks before a password is shown.
+// passwordAsk asks for confirmation before a password is shown.
 func (p *Pages) passwordAsk(w http.ResponseWriter, r *http.Request) error {
 	b, err := p.readBound(r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Pages) passwordAsk(w http.ResponseWriter, r *http.Request) error {
 	return p.showPassword(w, r, b, t, "")
 }
 
-// passwordShow shows it, once for each time that it is asked for. This answer is the only one that has a password.
+// passwordShow shows the password, once per request. No other response contains a password.
 func (p *Pages) passwordShow(w http.ResponseWriter, r *http.Request) error {
 	b, err := p.readBound(r)
 	if err != nil {

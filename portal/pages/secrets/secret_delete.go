@@ -13,13 +13,13 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// deleteAsk asks before a Secret, or the key that the address names, is deleted.
+// deleteAsk asks for confirmation before a Secret, or the key in the URL, is deleted.
 func (p *Pages) deleteAsk(w http.ResponseWriter, r *http.Request) error {
 	view := views.SecretDelete{Key: named(r.URL.Query().Get("key"))}
 	return p.showDelete(w, r, view, ok, "")
 }
 
-// deletePost deletes it.
+// deletePost deletes the Secret or the key.
 func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	if err := page.ReadForm(w, r); err != nil {
 		return err
@@ -46,14 +46,15 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		return err
 	case t.stale:
 		return p.showDelete(w, r, view, t, notDeleted)
-	case t.status == http.StatusNotFound: // it is gone: that was the aim
+	case t.status == http.StatusNotFound: // it was deleted already
 	case t.status != http.StatusOK:
 		return p.showDelete(w, r, view, t, "")
 	}
 	return page.SeeOther(w, r, views.SecretDonePath(l.space.Team.ID, "deleted", name, view.Key))
 }
 
-// readSecret returns who asks, and the name of the Secret, which they may update: that is the right to delete it, too.
+// readSecret returns the request and the name of the Secret. It returns an error unless the caller can update the
+// Secret, which is also the right to delete it.
 func (p *Pages) readSecret(r *http.Request) (listRequest, string, error) {
 	l, err := p.readList(r)
 	name := chi.URLParam(r, "secret")
@@ -66,7 +67,8 @@ func (p *Pages) readSecret(r *http.Request) (listRequest, string, error) {
 	return l, name, p.cluster.RequireValues(r.Context(), l.id, "update", l.space.Namespace, name)
 }
 
-// showDelete shows the page that asks, with what came of it before.
+// showDelete shows the page that asks for confirmation, with the outcome of an earlier attempt. stale says what was not
+// done because a recent sign-in was missing.
 func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.SecretDelete, sent trouble, stale string) error {
 	l, name, err := p.readSecret(r)
 	if err != nil {
@@ -88,7 +90,7 @@ func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.Se
 		return err
 	case t.stale:
 		view.Confirm = p.confirming(r.Context(), views.DeleteSecretPath(l.space.Team.ID, name, view.Key), notDeleted)
-	case t.status == http.StatusForbidden: // who may update this one only: what uses it is asked of the operator when it is deleted
+	case t.status == http.StatusForbidden: // only this one can be updated: the operator checks its uses
 		t = ok
 	case t.status != http.StatusOK:
 		view.Problem = t.words

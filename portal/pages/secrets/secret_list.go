@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// longestName is that of a Secret, and of a key: what a link has more of is no name.
+// longestName is the longest name of a Secret or a key. Names in links are cut there.
 const longestName = 253
 
 // listRequest is a request about the Secrets of a namespace.
@@ -40,7 +40,7 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request) error {
 
 func named(text string) string { return text[:min(len(text), longestName)] }
 
-// mayUse returns a *cluster.ForbiddenError for who can neither set a value nor know which there are.
+// mayUse returns a *cluster.ForbiddenError unless the caller can set a value, or list the Secrets.
 func (p *Pages) mayUse(ctx context.Context, l listRequest) error {
 	for _, verb := range []string{"create", "list"} {
 		if may, err := p.cluster.MayValues(ctx, l.id, verb, l.space.Namespace, ""); may || err != nil {
@@ -55,8 +55,8 @@ func (p *Pages) mayUse(ctx context.Context, l listRequest) error {
 	return p.cluster.RequireValues(ctx, l.id, "update", l.space.Namespace, "")
 }
 
-// showList shows the page, with what came of a form that was sent. stale says what came to nothing for want of a fresh
-// sign-in.
+// showList shows the page, with the outcome of a posted form. stale says what was not done because a recent sign-in was
+// missing.
 func (p *Pages) showList(w http.ResponseWriter, r *http.Request, l listRequest, sent trouble, stale string) error {
 	ctx := r.Context()
 	if err := p.mayUse(ctx, l); err != nil {
@@ -68,7 +68,7 @@ func (p *Pages) showList(w http.ResponseWriter, r *http.Request, l listRequest, 
 	}
 	frame.Section = views.TeamSection
 	view := views.Secrets{Frame: frame, Form: l.form}
-	if sent.status == http.StatusOK { // else the operator has just been asked
+	if sent.status == http.StatusOK { // otherwise the operator has just responded
 		if sent, err = p.served(ctx); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (p *Pages) showList(w http.ResponseWriter, r *http.Request, l listRequest, 
 	return p.Show(w, r, status, views.SecretsPage(view))
 }
 
-// backTo returns the address of the page with what was chosen; never a value.
+// backTo returns the URL of the page with the name and the key in the form, and without the value.
 func (p *Pages) backTo(l listRequest) string {
 	if l.form.Name == "" && l.form.Key == "" {
 		return views.SecretsPath(l.space.Team.ID)
@@ -97,7 +97,7 @@ func (p *Pages) backTo(l listRequest) string {
 	return views.SecretPath(l.space.Team.ID, l.form.Name, l.form.Key)
 }
 
-// addSecrets adds the list, or says why there is none. It returns the status of the page.
+// addSecrets adds the list, or the reason why there is none, and returns the page's HTTP status.
 func (p *Pages) addSecrets(r *http.Request, l listRequest, view *views.Secrets, status int) (int, error) {
 	all, err := p.cluster.Secrets(r.Context(), l.id, l.space.Namespace)
 	t, err := troubleOf(err)
@@ -136,7 +136,7 @@ func (p *Pages) secretOf(s page.Space, one operatorapi.Secret) views.Secret {
 	return out
 }
 
-// usesOf returns what uses a Secret, with the pages of each.
+// usesOf returns the objects that use a Secret, with links to their pages.
 func (p *Pages) usesOf(s page.Space, all []operatorapi.SecretUse) (out []views.SecretUse) {
 	for _, u := range all {
 		kind, known := p.cluster.Kinds().ByName(u.Kind)
@@ -152,15 +152,15 @@ func (p *Pages) usesOf(s page.Space, all []operatorapi.SecretUse) (out []views.S
 	return out
 }
 
-// effects say when objects take a new value.
+// effects say, by kind, when objects use a new value.
 var effects = map[string]string{
 	v1alpha1.KindWebApp:      "takes it when its Pods start",
 	v1alpha1.KindRDSInstance: "takes it at its next check",
 	v1alpha1.KindEC2Instance: "has what it took when it was launched",
 }
 
-// addDone says what the form has just done. The address names it, and the list says whether it is true: a link of
-// somebody else tells nothing.
+// addDone adds the message about what was just done. The URL says what that was, and the message is shown only if the
+// list confirms it, so that a link cannot make the page claim anything.
 func addDone(r *http.Request, view *views.Secrets) {
 	q := r.URL.Query()
 	find := func(name, key string) (s views.Secret, there bool) {

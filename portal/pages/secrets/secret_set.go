@@ -13,14 +13,14 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// The message when a sign-in expired between showing and posting the form.
+// The messages for a sign-in that expired between showing and posting the form.
 const (
 	notSet     = "More than five minutes have passed since you signed in again, so that the value was not set. Secret and key are kept for you; the value was thrown away, enter it once more afterwards."
 	notDeleted = "More than five minutes have passed since you signed in again, so that nothing was deleted."
 	notShown   = "More than five minutes have passed since you signed in again, so that the password was not shown."
 )
 
-// set sets the value that the form has. The value is in no answer.
+// set sets the value from the form. No response contains the value.
 func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readList(r)
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 	if err := page.ReadForm(w, r); errors.Is(err, page.ErrLarge) {
 		return p.showList(w, r, l, trouble{status: http.StatusRequestEntityTooLarge, words: tooLong}, "")
 	} else if err != nil {
-		return page.ErrForm // its words could have the value
+		return page.ErrForm // the original error could contain the value
 	}
 	l.form.Name, l.form.Key = strings.TrimSpace(r.PostForm.Get("name")), strings.TrimSpace(r.PostForm.Get("key"))
 	value := valueOf(r.PostForm.Get("value"))
@@ -57,8 +57,8 @@ func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 
 const tooLong = "Nothing was set: a form takes no more than 1 MB, which is also all that a Secret can hold. The command line takes a file: portico secret set NAME KEY=@FILE."
 
-// valueOf returns the value as it was meant: browsers write each line end as two characters, and one after a single
-// line is there by accident.
+// valueOf returns the value that the user meant: browsers send line ends as CRLF, and a line end after a single line is
+// accidental.
 func valueOf(sent string) string {
 	value := strings.ReplaceAll(sent, "\r\n", "\n")
 	if one := strings.TrimRight(value, "\n"); !strings.Contains(one, "\n") {
@@ -67,7 +67,7 @@ func valueOf(sent string) string {
 	return value
 }
 
-// check notes what is wrong with what was entered. The operator checks again.
+// check adds errors to the form and reports whether there are any. The operator checks again.
 func check(f *views.SecretForm, value string) (wrong bool) {
 	switch {
 	case f.Name == "":

@@ -11,18 +11,18 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// trouble is why something cannot be done, or was not, as the page shows it.
+// trouble is the reason why something cannot be done, or failed, as the page shows it.
 type trouble struct {
 	status int
-	words  string // "" for a sign-in that does not count, which the page asks for anyway
+	words  string // "" if the sign-in is too old; the page then asks for a new one
 	off    bool
-	stale  bool // the sign-in counts no more
+	stale  bool // the sign-in is too old
 }
 
-// ok says that there is none.
+// ok means no trouble.
 var ok = trouble{status: http.StatusOK}
 
-// troubleOf returns the operator's error. Other errors have their own pages.
+// troubleOf converts an error of the operator. Other errors are returned unchanged; they have their own pages.
 func troubleOf(err error) (trouble, error) {
 	told, is := errors.AsType[*cluster.PersonError](err)
 	switch {
@@ -36,8 +36,8 @@ func troubleOf(err error) (trouble, error) {
 	return trouble{status: told.Status, words: humanize.Sentence(told.Detail), off: told.Status == http.StatusNotImplemented}, nil
 }
 
-// confirming says whether the request has a token of a fresh sign-in, and how to get one and come back. stale says what
-// came to nothing for want of it.
+// confirming says whether the request has a token of a recent sign-in, or where to sign in again and return to back.
+// stale says what was not done because it was missing.
 func (p *Pages) confirming(ctx context.Context, back, stale string) views.Confirming {
 	until := auth.ConfirmedUntil(ctx)
 	if until.IsZero() || stale != "" {
@@ -46,7 +46,7 @@ func (p *Pages) confirming(ctx context.Context, back, stale string) views.Confir
 	return views.Confirming{Until: p.Moment(until)}
 }
 
-// served returns why the operator does nothing for people now.
+// served returns why the operator does not handle people's requests now, or ok.
 func (p *Pages) served(ctx context.Context) (trouble, error) {
 	return troubleOf(p.cluster.ServesPeople(ctx))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// addActivity adds what was done lately in the namespaces, as far as the caller can list events there.
+// addActivity adds the recent activity in the namespaces in which the caller can list events.
 func (p *Pages) addActivity(ctx context.Context, l teamRequest, view *views.OwnerView) error {
 	var all []*corev1.Event
 	seen := len(view.Namespaces) == 0

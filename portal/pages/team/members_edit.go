@@ -19,7 +19,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// The kinds of members, as forms have them.
+// The kinds of members, as in forms.
 const (
 	aGroup = "group"
 	aUser  = "user"
@@ -49,7 +49,7 @@ func (p *Pages) memberView(m v1alpha1.TeamMember) views.TeamMember {
 	return views.TeamMember{Kind: aGroup, Name: m.Group, Short: p.Names.Short(m.Group), Called: p.Names.Groups[m.Group], Role: string(m.Role)}
 }
 
-// members does what a button of the form of members says: add, remove, or change a role.
+// members handles the buttons of the members form: add, remove, or change a role.
 func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
 	return p.send(w, r, l, obj, form, members)
 }
 
-// readForm reads what is entered.
+// readForm returns the posted form.
 func (p *Pages) readForm(r *http.Request) views.MemberForm {
 	do := ""
 	if all := r.PostForm["do"]; len(all) > 0 {
@@ -94,7 +94,7 @@ func (p *Pages) readForm(r *http.Request) views.MemberForm {
 	}
 }
 
-// changed returns the members after what the form asks for, or says what is wrong with it.
+// changed returns the members after the change that the form requests, or what is wrong with the form.
 func (p *Pages) changed(t *v1alpha1.Team, form views.MemberForm) (members []v1alpha1.TeamMember, wrong string) {
 	members = slices.Clone(t.Spec.Members)
 	if form.Name == "" {
@@ -125,7 +125,7 @@ func (p *Pages) changed(t *v1alpha1.Team, form views.MemberForm) (members []v1al
 	return members, ""
 }
 
-// warning says what a change takes from the team or from the caller, "" for what needs no second thought.
+// warning returns what the team or the caller would lose by a change, which the caller must confirm; "" if nothing.
 func warning(id auth.Identity, t *v1alpha1.Team, members []v1alpha1.TeamMember) string {
 	own := func(m v1alpha1.TeamMember) bool {
 		return m.Role == v1alpha1.TeamOwner && (m.User == id.Username || m.Group != "" && slices.Contains(id.Groups, m.Group))
@@ -140,7 +140,7 @@ func warning(id auth.Identity, t *v1alpha1.Team, members []v1alpha1.TeamMember) 
 	return ""
 }
 
-// send writes the members as the caller.
+// send sends the new members as the caller.
 func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured, form views.MemberForm, members []v1alpha1.TeamMember) error {
 	list := make([]any, 0, len(members))
 	for _, m := range members {

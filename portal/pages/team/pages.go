@@ -1,5 +1,5 @@
-// Package team serves the page of a Team: who its members are, what it has and how much of it is used. Members see it
-// of their own Team; what is on it goes by the rights that they have.
+// Package team serves the page of a Team: its members, what it has and how much of it is used. Members see the page of
+// their own Team; its content depends on their rights.
 package team
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Cluster is what these pages need of cluster.Cluster, whose contracts hold.
+// Cluster is the part of cluster.Cluster that these pages need; see there for the contracts.
 type Cluster interface {
 	Kinds() catalog.Catalog
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
@@ -34,7 +34,7 @@ type Pages struct {
 	cluster Cluster
 }
 
-// New returns the pages over c.
+// New returns the pages, which read from c.
 func New(base *page.Base, c Cluster) *Pages { return &Pages{Base: base, cluster: c} }
 
 // Routes adds the pages to r.
@@ -42,7 +42,7 @@ func (p *Pages) Routes(r chi.Router) {
 	r.Route(views.OwnerPath("")+"{name}", func(r chi.Router) {
 		r.Get("/", p.Handler(p.show))
 		r.Get("/live", p.Handler(p.live))
-		r.Get("/members", p.Handler(p.back)) // where a refusal was shown
+		r.Get("/members", p.Handler(p.back)) // the URL on which a refused form was shown
 		r.Post("/members", p.Handler(p.members))
 		r.Get("/suspend", p.Handler(p.suspendAsk))
 		r.Post("/suspend", p.Handler(p.suspend))

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// suspendAsk shows the page that asks before a Team is suspended, or resumed.
+// suspendAsk shows the page that asks for confirmation before a Team is suspended or resumed.
 func (p *Pages) suspendAsk(w http.ResponseWriter, r *http.Request) error {
 	return p.showSuspend(w, r, "", http.StatusOK)
 }
@@ -41,7 +41,7 @@ func (p *Pages) showSuspend(w http.ResponseWriter, r *http.Request, problem stri
 	return p.Show(w, r, status, views.SuspendPage(view))
 }
 
-// suspend suspends the Team that the page showed, or resumes it.
+// suspend suspends or resumes the Team that the page showed.
 func (p *Pages) suspend(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 type teamRequest struct {
 	id      auth.Identity
 	ref     cluster.Ref
-	applied int64 // the generation of the caller's change that the cache does not know yet; 0 if it knows all
+	applied int64 // generation of the caller's change that the cache does not have yet; 0 for none
 }
 
-// readRequest reads the Team of the path. It says nothing about whether it exists or the caller can see it.
+// readRequest returns the Team named in the path. It does not check that it exists or that the caller can see it.
 func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
 	id, err := page.Caller(r)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
 	return teamRequest{id: id, ref: cluster.Ref{Kind: k, Name: chi.URLParam(r, "name")}}, nil
 }
 
-// decode reads a Team.
+// decode converts obj into a Team.
 func decode(obj *unstructured.Unstructured) (*v1alpha1.Team, error) {
 	t := &v1alpha1.Team{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, t); err != nil {

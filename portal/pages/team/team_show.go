@@ -28,7 +28,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request) error {
 	applied := page.AppliedIn(r)
 	if err == nil && applied > obj.GetGeneration() {
 		l.applied = applied
-		obj, err = p.cluster.Current(r.Context(), l.id, l.ref) // who has just changed it sees that, though the cache may not know yet
+		obj, err = p.cluster.Current(r.Context(), l.id, l.ref) // the cache can lag behind the caller's own change
 	}
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request) error {
 	return p.showTeam(w, r, l, obj, views.MemberForm{}, http.StatusOK)
 }
 
-// back leads to the page.
+// back redirects to the page.
 func (p *Pages) back(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *Pages) back(w http.ResponseWriter, r *http.Request) error {
 	return page.SeeOther(w, r, views.OwnerPath(l.ref.Name))
 }
 
-// showTeam shows the page with what is entered in the form of members.
+// showTeam shows the page with the values in the members form.
 func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured, form views.MemberForm, status int) error {
 	frame, err := p.Frame(r, l.id, page.Space{}, page.OwnerOf(obj).Title, l.ref.Kind.Title)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, 
 	return p.Show(w, r, status, views.OwnerPage(view))
 }
 
-// live streams the same page, but for the form of members.
+// live streams the same page, without the members form.
 func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 		},
 		Render: func(ctx context.Context) ([]sse.Part, error) {
 			obj, err := p.cluster.Get(ctx, l.id, l.ref)
-			if err != nil || applied > obj.GetGeneration() { // the page is newer: a change follows soon
+			if err != nil || applied > obj.GetGeneration() { // the page is newer than the cache, which will catch up
 				return nil, err
 			}
 			view, err := p.viewOf(ctx, l, obj)
@@ -103,7 +103,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// viewOf returns all that the page says of the Team.
+// viewOf returns the view of the Team.
 func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Unstructured) (views.OwnerView, error) {
 	t, err := decode(obj)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 	return view, nil
 }
 
-// addRights says what the caller can do: members are for owners and admins, everything else for admins.
+// addRights adds what the caller can do: owners and admins can change members, and admins everything else.
 func (p *Pages) addRights(ctx context.Context, l teamRequest, view *views.OwnerView) (err error) {
 	if view.MayManage, err = p.cluster.CanOne(ctx, l.id, "patch", l.ref); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (p *Pages) addRights(ctx context.Context, l teamRequest, view *views.OwnerV
 	return err
 }
 
-// addUse adds what the namespaces hold, and their quotas, as far as the caller can see them.
+// addUse adds the resources of the namespaces, and their quotas, as far as the caller can see them.
 func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *views.OwnerView) error {
 	return func(ctx context.Context, l teamRequest, view *views.OwnerView) error {
 		all, err := p.cluster.Overview(ctx, l.id)
@@ -166,7 +166,7 @@ func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *vie
 	}
 }
 
-// requestedIn matches what teams request in a namespace.
+// requestedIn returns a function that matches the requestable kinds in a namespace.
 func (p *Pages) requestedIn(namespace string) func(overview.Place) bool {
 	kinds := p.cluster.Kinds().Requestable()
 	return func(at overview.Place) bool {
@@ -175,7 +175,7 @@ func (p *Pages) requestedIn(namespace string) func(overview.Place) bool {
 	}
 }
 
-// addFirst offers the catalog to those who may request something, as long as there is nothing yet.
+// addFirst adds a link to the catalog while there are no resources, for callers who can request some.
 func (p *Pages) addFirst(ctx context.Context, l teamRequest, view *views.OwnerView) error {
 	if view.Held > 0 || view.Resource.Phase != phase.Ready {
 		return nil

@@ -31,11 +31,11 @@ const (
 
 // DecideOn judges a request on a resource with a policy, or without one if on is nil, by "Policy evaluation logic" of
 // IAM's guide: an explicit deny wins. For a resource of another account, both the resource's policy and the caller's
-// own must allow; for one of the caller's account either is sufficient. A boundary and a session policy still limit
-// what the resource's policy allows a role (but not what it allows the session by its ARN); what it allows the
-// account, the caller's own policies must allow as well.
+// own policies must allow the request; for one of the caller's account either is sufficient. A boundary and a session
+// policy still limit what the resource's policy allows a role, but not what it allows the session by its ARN. If the
+// resource's policy allows only the account, the caller's own policies must allow the request as well.
 //
-// AWS does not document that for everybody (*); here it is as for a role, which is the stricter.
+// AWS does not document this for everybody (*); here it is treated as a role, which is stricter.
 func (p Policies) DecideOn(r Request, on *ResourcePolicy, who Caller) Decision {
 	own := p.Decide(r)
 	if who.Root {

@@ -79,7 +79,7 @@ func TestStatementsAreAboutActionsAndResources(t *testing.T) {
 	}
 }
 
-// The table has for each condition whether the context below meets it.
+// TestConditions checks, for each condition in the table, whether the context below meets it.
 func TestConditions(t *testing.T) {
 	in := values(
 		"aws:RequestTag/team", "team-a", "aws:PrincipalTag/team", "team-a", "aws:PrincipalTag/other", "team-b", "aws:ResourceTag/size", "7",
@@ -216,7 +216,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	}
 }
 
-// Version 2008-10-17 has no variables.
+// TestVariablesAreTextInTheOldVersion checks that documents of version 2008-10-17 have no variables.
 func TestVariablesAreTextInTheOldVersion(t *testing.T) {
 	p := parse(t, `{"Version":"2008-10-17","Statement":`+allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/team}-*"`)+`}`)
 	in := values("aws:PrincipalTag/team", "team-a")

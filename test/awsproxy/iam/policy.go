@@ -96,7 +96,7 @@ func (l *textList) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// strictly parses JSON that may have known fields only, each once.
+// strictly parses JSON that has only known fields, each once.
 func strictly(text []byte, into any) error {
 	if err := once(text); err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// Count is how often one operation was called, and how often it was refused.
+// Count is the number of calls of one operation, and how many of them failed.
 type Count struct{ Calls, Errors int }
 
-// Counts are by service and operation, such as "s3 CreateBucket".
+// Counts are keyed by service and operation, such as "s3 CreateBucket".
 type Counts map[string]Count
 
-// Since returns the calls that c has and earlier has not.
+// Since returns the calls in c that are not in earlier.
 func (c Counts) Since(earlier Counts) Counts {
 	rest := Counts{}
 	for name, n := range c {
@@ -39,7 +39,7 @@ func (c Counts) Total() int {
 	return total
 }
 
-// Writes returns the number of calls that could change anything.
+// Writes returns the number of calls that can change state.
 func (c Counts) Writes() int {
 	total := 0
 	for name, n := range c {

@@ -226,7 +226,7 @@ func TestCallsAreCountedAndDelayed(t *testing.T) {
 	}
 }
 
-// BenchmarkReads measures without the SDK, which takes most of the time of a call.
+// BenchmarkReads measures without the SDK, which would take most of the time of a call.
 func BenchmarkReads(b *testing.B) {
 	s, cfg := start(b)
 	if _, err := s3Client(cfg).CreateBucket(b.Context(), newBucket("b-1")); err != nil {

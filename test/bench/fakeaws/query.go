@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// fixed answers of the services that speak the query protocol: who the caller is, and that nothing is there.
+// fixed are constant responses of the services with the query protocol: the caller's identity, and empty results.
 var fixed = map[string]string{
 	"sts GetCallerIdentity": `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
 		`<Arn>arn:aws:iam::` + AccountID + `:user/portico</Arn><UserId>AIDAPORTICO</UserId><Account>` + AccountID + `</Account>` +
@@ -20,7 +20,7 @@ var fixed = map[string]string{
 func routeQuery(x *request) {
 	form, err := url.ParseQuery(string(x.body))
 	if err != nil {
-		form = url.Values{} // it has no Action then
+		form = url.Values{} // without an Action
 	}
 	x.operation = cmp.Or(form.Get("Action"), x.Method+" "+x.URL.Path)
 	body, known := fixed[x.service+" "+x.operation]
@@ -34,7 +34,7 @@ func routeQuery(x *request) {
 
 func queryError(service, code, message string) answer {
 	type cause struct{ Code, Message string }
-	// The envelopes differ; each SDK looks for its own.
+	// The envelopes differ; each SDK expects its own.
 	a := xmlAnswer(http.StatusBadRequest, struct {
 		XMLName xml.Name `xml:"ErrorResponse"`
 		Error   cause

@@ -19,8 +19,8 @@ import (
 const (
 	s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 	xmlKind     = "application/xml"
-	noRegion    = "us-east-1" // where a bucket is whose creation names no region
-	mostBuckets = 10_000      // in a page of ListBuckets
+	noRegion    = "us-east-1" // region of buckets whose creation names no region
+	mostBuckets = 10_000      // buckets in a page of ListBuckets
 	mostTags    = 50
 )
 
@@ -28,16 +28,16 @@ type bucket struct {
 	region  string
 	created time.Time
 	tags    map[string]string
-	policy  string // "" is none
+	policy  string // "" means none
 }
 
-// s3Service holds buckets; they hold no objects.
+// s3Service holds buckets, which hold no objects.
 type s3Service struct {
 	mu      sync.RWMutex
 	buckets map[string]*bucket
 }
 
-// s3Operations by method and subresource.
+// s3Operations are the operations by method and subresource.
 var s3Operations = map[string]string{
 	"PUT ": "CreateBucket", "DELETE ": "DeleteBucket", "HEAD ": "HeadBucket",
 	"GET tagging": "GetBucketTagging", "PUT tagging": "PutBucketTagging", "DELETE tagging": "DeleteBucketTagging",
@@ -66,7 +66,7 @@ func (s *s3Service) route(x *request) {
 	}
 }
 
-// subresource returns the parameter that chooses the operation, or "". The SDK adds x-id, which does not count.
+// subresource returns the query parameter that selects the operation, or "". It ignores x-id, which the SDK adds.
 func subresource(query url.Values) string {
 	for name := range query {
 		if name != "x-id" {
@@ -76,7 +76,7 @@ func subresource(query url.Values) string {
 	return ""
 }
 
-// existing answers what is asked of a bucket that must exist, be the caller's, and be in the region called.
+// existing answers requests for a bucket that must exist, belong to the caller, and be in the request's region.
 func (s *s3Service) existing(x *request) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *s3Service) existing(x *request) answer {
 	}
 }
 
-// publicAccessBlock is as every new bucket has it; nothing changes it here.
+// publicAccessBlock is the default of every new bucket; no request changes it here.
 type publicAccessBlock struct {
 	XMLName     xml.Name `xml:"PublicAccessBlockConfiguration"`
 	Namespace   string   `xml:"xmlns,attr,omitempty"`
@@ -210,7 +210,7 @@ func (s *s3Service) create(x *request) answer {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.buckets[x.resource]; b != nil && (b.region != noRegion || region != noRegion) { // in us-east-1 it is no error
+	if b := s.buckets[x.resource]; b != nil && (b.region != noRegion || region != noRegion) { // no error in us-east-1
 		return s3Error(http.StatusConflict, "BucketAlreadyOwnedByYou", "Your previous request to create the named bucket succeeded and you already own it.")
 	} else if b == nil {
 		s.buckets[x.resource] = &bucket{region: region, created: time.Now(), tags: tags}
@@ -228,7 +228,7 @@ type bucketList struct {
 
 type listed struct{ Name, CreationDate, BucketRegion string }
 
-// list serves ListBuckets, sorted by name. The token is the last name of the page before.
+// list serves ListBuckets, sorted by name. The continuation token is the last name of the previous page.
 func (s *s3Service) list(query url.Values) answer {
 	size := mostBuckets
 	if text := query.Get("max-buckets"); text != "" {

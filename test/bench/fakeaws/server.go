@@ -1,8 +1,8 @@
-// Package fakeaws answers the AWS calls of the operator from memory, faster than any simulator, so that a benchmark
-// measures the operator and not what it talks to. It keeps what it is told (tags and attributes among it) and refuses
-// as AWS does; it does nothing that AWS would not do. Signatures are not verified; that a request is signed, is.
+// Package fakeaws answers the operator's AWS calls from memory, faster than any simulator, so that a benchmark measures
+// the operator and not AWS. It stores what requests set, including tags and attributes, and refuses requests as AWS
+// does; it does nothing that AWS would not do. It requires a signature but does not verify it.
 //
-// It knows one account. What it leaves out answers NotImplemented, which counts as an error.
+// It has one account. It answers NotImplemented, which counts as an error, for everything that it does not implement.
 package fakeaws
 
 import (
@@ -19,16 +19,16 @@ import (
 // AccountID is the account of every access key.
 const AccountID = "123456789012"
 
-// Call is one request that was answered.
+// Call is one answered request.
 type Call struct {
-	At        time.Time // of its arrival
+	At        time.Time // time of arrival
 	Service   string    // the signing name: s3, sqs, sts, rds, ec2
-	Operation string    // as the API reference has it
-	Resource  string    // the bucket or queue that it names
+	Operation string    // as in the API reference
+	Resource  string    // the bucket or queue in the request
 	ErrorCode string
 }
 
-// Write reports whether the call could change anything.
+// Write reports whether the call can change state.
 func (c Call) Write() bool { return isWrite(c.Operation) }
 
 func isWrite(operation string) bool {
@@ -40,7 +40,7 @@ func isWrite(operation string) bool {
 	return true
 }
 
-// Server is a running fake.
+// Server is a running fake of AWS.
 type Server struct {
 	URL string
 
@@ -66,14 +66,14 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and its connections.
+// Close closes the server and its connections.
 func (s *Server) Close() error { return s.http.Close() }
 
-// SetLatency sets by how much each call is delayed from now on.
+// SetLatency sets the delay of each later call.
 func (s *Server) SetLatency(d time.Duration) { s.latency.Store(int64(d)) }
 
-// OnCall sets a function that is called for each request when it arrives, before the latency and without an ErrorCode;
-// nil ends that.
+// OnCall sets a function that is called for each request on arrival, before the latency and with an empty ErrorCode;
+// nil removes it.
 func (s *Server) OnCall(f func(Call)) {
 	if f == nil {
 		s.hook.Store(nil)
@@ -82,10 +82,10 @@ func (s *Server) OnCall(f func(Call)) {
 	s.hook.Store(&f)
 }
 
-// Counts returns the calls answered since the start.
+// Counts returns the answered calls since the start.
 func (s *Server) Counts() Counts { return s.counter.snapshot() }
 
-// request is what a service is asked.
+// request is a request to a service.
 type request struct {
 	*http.Request
 	service, region string
@@ -95,7 +95,7 @@ type request struct {
 	do              func() answer
 }
 
-// answer is what it says. code is empty unless it refuses.
+// answer is a response. code is empty unless the request is refused.
 type answer struct {
 	status int
 	kind   string // Content-Type
@@ -131,7 +131,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w)
 }
 
-// route sets the operation, the resource and what answers.
+// route sets the request's operation, resource and handler.
 func (s *Server) route(x *request) {
 	switch x.service {
 	case "s3":
@@ -155,7 +155,7 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(a.body)
 }
 
-// scope reads service and region off a signature of version 4.
+// scope parses the service and the region from a Signature Version 4 header.
 func scope(authorization string) (service, region string, err error) {
 	_, credential, ok := strings.Cut(authorization, "Credential=")
 	credential, _, _ = strings.Cut(credential, ",")

@@ -16,8 +16,8 @@ import (
 
 const (
 	jsonKind    = "application/x-amz-json-1.0"
-	mostQueues  = 1000             // in a page of ListQueues
-	deletedWait = 60 * time.Second // until the name of a deleted queue is free
+	mostQueues  = 1000             // queues in a page of ListQueues
+	deletedWait = 60 * time.Second // until the name of a deleted queue is free again
 )
 
 type queueKey struct{ region, name string }
@@ -28,7 +28,7 @@ type queue struct {
 	tags       map[string]string
 }
 
-// sqsService holds queues; they hold no messages.
+// sqsService holds queues, which hold no messages.
 type sqsService struct {
 	url string
 
@@ -37,14 +37,14 @@ type sqsService struct {
 	deleted map[queueKey]time.Time
 }
 
-// sqsInput is the members of all requests together.
+// sqsInput has the members of all supported requests.
 type sqsInput struct {
 	QueueName, QueueUrl, QueueOwnerAWSAccountId string //nolint:revive // SQS's spelling
 	QueueNamePrefix, NextToken                  string
 	MaxResults                                  *int
 	Attributes                                  map[string]string
 	AttributeNames                              []string
-	Tags                                        map[string]string // in CreateQueue its name is "tags"; letters' case does not matter
+	Tags                                        map[string]string // named "tags" in CreateQueue; encoding/json ignores case
 	TagKeys                                     []string
 }
 
@@ -110,7 +110,7 @@ func (s *sqsService) queueURL(key queueKey) string { return s.url + "/" + Accoun
 
 var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,75}(\.fifo|[A-Za-z0-9_-]{0,5})$`)
 
-// create answers for an existing queue as if it had made it, unless an attribute given differs; its tags stay.
+// create serves CreateQueue. It also succeeds for an existing queue, whose tags stay, unless a given attribute differs.
 func (s *sqsService) create(key queueKey, in sqsInput) answer {
 	if !queueName.MatchString(in.QueueName) {
 		return jsonError("InvalidParameterValue", "InvalidParameterValue", "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
@@ -136,7 +136,7 @@ func (s *sqsService) create(key queueKey, in sqsInput) answer {
 	return jsonAnswer(map[string]string{"QueueUrl": s.queueURL(key)})
 }
 
-// newAttributes returns the attributes of a queue that asks for none: the defaults of the API reference.
+// newAttributes returns the attributes of a queue created without any: the defaults in the API reference.
 func newAttributes() map[string]string {
 	return map[string]string{
 		"DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
@@ -173,7 +173,7 @@ func (q *queue) chosen(key queueKey, names []string) map[string]string {
 	return all
 }
 
-// list serves ListQueues; without MaxResults it has one page and no token.
+// list serves ListQueues. Without MaxResults it returns one page and no token.
 func (s *sqsService) list(region string, in sqsInput) answer {
 	size, paged := mostQueues, in.MaxResults != nil
 	if paged {
@@ -216,7 +216,8 @@ func jsonAnswer(value any) answer {
 	return answer{status: http.StatusOK, kind: jsonKind, body: body}
 }
 
-// jsonError refuses with the shape's name and with the code by which SQS went before it spoke JSON, which SDKs show.
+// jsonError returns an error with the shape's name, and with the code of SQS's former query protocol, which SDKs
+// report.
 func jsonError(shape, queryCode, message string) answer {
 	a := jsonAnswer(map[string]string{"__type": "com.amazonaws.sqs#" + shape, "message": message})
 	a.status, a.code = http.StatusBadRequest, shape

@@ -14,9 +14,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Main runs a program that measures, and exits with 1 if it fails. The first Ctrl-C cancels the context, for the
-// program to end what it started; a second one ends everything at once. It reads flags with a flag.FlagSet: its ErrHelp
-// is no failure.
+// Main runs a measuring program, and exits with 1 if it fails. The first Ctrl-C cancels the context, so that the
+// program can stop what it started; a second one exits at once. flag.ErrHelp does not count as a failure.
 func Main(name string, run func(ctx context.Context, args []string, out, progress io.Writer) error) {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, restore)

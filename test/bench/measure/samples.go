@@ -1,4 +1,4 @@
-// Package measure reads what processes tell of themselves: their metrics, and what /proc says they take.
+// Package measure reads what processes report about themselves: their metrics, and their usage in /proc.
 package measure
 
 import (
@@ -18,10 +18,10 @@ type Sample struct {
 	Value  float64
 }
 
-// Samples are those of one look.
+// Samples are all samples of one scrape.
 type Samples []Sample
 
-// Parse reads the samples; label values are taken as they stand, which does for names of operations and resources.
+// Parse reads samples. It does not unescape label values, which names of operations and resources do not need.
 func Parse(r io.Reader) (Samples, error) {
 	var all Samples
 	lines := bufio.NewScanner(r)
@@ -52,7 +52,7 @@ func labels(text string) map[string]string {
 	return all
 }
 
-// Sum adds the samples of a metric that ok lets pass; nil lets all pass.
+// Sum adds up the samples of a metric for which ok returns true; a nil ok accepts all.
 func (s Samples) Sum(name string, ok func(labels map[string]string) bool) float64 {
 	total := 0.0
 	for _, one := range s {

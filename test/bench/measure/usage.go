@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Usage is what a process has taken since it began.
+// Usage is a process's resource usage since its start.
 type Usage struct {
 	Known bool
-	Peak  float64       // resident, MB
-	Busy  time.Duration // of a core
+	Peak  float64       // resident memory, MB
+	Busy  time.Duration // CPU time
 }
 
-// tick is the unit in which /proc counts CPU time: the same on every Linux that Go runs on.
+// tick is the unit of CPU time in /proc: the same on every Linux that Go supports.
 const tick = 10 * time.Millisecond
 
-// Of reads /proc, so only Linux tells.
+// Of reads a process's usage from /proc. On systems without it, Known is false.
 func Of(pid int) Usage {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	status, err := os.ReadFile(filepath.Join(dir, "status"))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FreeAddresses returns two addresses on loopback that nobody listens at.
+// FreeAddresses returns two free addresses on loopback.
 func FreeAddresses(ctx context.Context) (one, other string, err error) {
 	var all [2]string
 	for i := range all {
@@ -21,7 +21,7 @@ func FreeAddresses(ctx context.Context) (one, other string, err error) {
 	return all[0], all[1], nil
 }
 
-// Pause waits, or returns the context's error.
+// Pause waits for d, or returns the context's error if that ends first.
 func Pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -31,7 +31,7 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Busiest sorts times and returns the greatest number of them within any one second.
+// Busiest sorts times and returns the largest number of them within any one second.
 func Busiest(times []time.Time) int {
 	slices.SortFunc(times, time.Time.Compare)
 	most, first := 0, 0

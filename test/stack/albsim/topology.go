@@ -33,7 +33,7 @@ type listener struct {
 	attached []attachment
 }
 
-// attachment is a route on a listener, with the hostnames that both have; "" stands for all.
+// attachment is a route on a listener, with the hostnames that both have; "" matches all.
 type attachment struct {
 	route     *route
 	hostnames []string

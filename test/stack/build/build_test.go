@@ -228,7 +228,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// Kubernetes reports the version that it is stamped with.
+// TestStampsAreOfTheVersionsThatAreBuilt checks that the stamps have the version of the Kubernetes module.
 func TestStampsAreOfTheVersionsThatAreBuilt(t *testing.T) {
 	for module, stamps := range map[string]string{controlPlaneModule: APIServer.program.ldflags, oldestModule: oldest("kubectl").program.ldflags} {
 		file, err := os.ReadFile(filepath.Join("..", "..", "..", module, "go.mod"))

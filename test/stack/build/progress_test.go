@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A build of a hundred packages of 1 MB each, one every 10 s, takes 1000 s: soon the estimate says so, regardless of
-// the initial one.
+// TestTheTimeThatIsLeftIsTrue simulates a build of a hundred packages of 1 MB each, one every 10 s, which takes 1000 s:
+// the estimate must soon say so, regardless of the initial one.
 func TestTheTimeThatIsLeftIsTrue(t *testing.T) {
 	for _, tt := range []struct {
 		reason string

@@ -20,8 +20,9 @@ const (
 	compatModules      = "test/compat"
 )
 
-// Kubernetes reports these; kubectl and helm parse them, and refuse the values of a build without stamps. The commit
-// and the date say "from the module of that version", which has neither.
+// kubernetesStamps returns linker flags with the version that Kubernetes reports. kubectl and helm parse the version
+// and refuse the values of a build without stamps. The commit, derived from the version, and the date are placeholders:
+// the version's module has neither.
 func kubernetesStamps(minor, patch int) string {
 	const at = " -X k8s.io/component-base/version."
 	return plainStamps + fmt.Sprintf(at+"gitVersion=v1.%d.%d"+at+"gitMajor=1"+at+"gitMinor=%[1]d"+at+"gitTreeState=clean"+
@@ -32,7 +33,7 @@ const plainStamps = "-s -w"
 
 const fuzzVenv = ".cache/schemathesis"
 
-// Where Build puts what is not in bin, relative to the root.
+// The paths, relative to the root, of what Build does not put into bin.
 const (
 	Moto = ".venv/bin/moto_server"
 	// Python runs MotoServer, which is in the repository: moto with the changes that the proxy needs.

@@ -114,7 +114,8 @@ func TestTheEndOfALog(t *testing.T) {
 	}
 }
 
-// Connections are distributed over the ready Pods, in turn; without one they are refused.
+// TestAServiceGoesRound checks that connections are distributed over the ready Pods in turn, and refused when there is
+// none.
 func TestAServiceGoesRound(t *testing.T) {
 	n := New(Options{})
 	service, err := net.Listen("tcp", "127.0.0.1:0")

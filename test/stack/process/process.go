@@ -221,7 +221,7 @@ func (p *Process) waitReady(ctx context.Context, r *run) error {
 	}
 }
 
-// asked reports whether the process was ended on request: then it has not died.
+// asked reports whether the process was ended on request and therefore has not died.
 func (p *Process) asked(r *run) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

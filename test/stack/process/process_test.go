@@ -140,8 +140,8 @@ func TestDyingBeforeReadyFailsTheStart(t *testing.T) {
 	}
 }
 
-// A process that is stopped while it starts has not died: onDied is not called, and Start returns an error that is no
-// DiedError.
+// TestEndingOneThatStartsIsNoDeath checks that a process that is stopped while it starts has not died: onDied is not
+// called, and Start returns an error that is not a DiedError.
 func TestEndingOneThatStartsIsNoDeath(t *testing.T) {
 	g, dir := group(t, func(e *DiedError) { t.Errorf("reported as died: %v", e) })
 	p := shell(g, dir, "exec sleep 1000")

@@ -1,4 +1,4 @@
-// Package senderstest has the parts of AWS that tests of senders need.
+// Package senderstest provides the parts of AWS that tests of senders need.
 package senderstest
 
 import (
@@ -8,10 +8,10 @@ import (
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 )
 
-// ARN is the key that Keys have.
+// ARN is the ARN of the key in Keys.
 const ARN = "arn:aws:kms:eu-west-1:111122223333:key/k"
 
-// Keys are KMS with one key, whose policy this is; "" lets every service in. Fail is the answer to every call.
+// Keys is a KMS with one key and its policy; "" lets every service in. Fail is the error of every call.
 type Keys struct {
 	Policy string
 	Fail   error

@@ -22,8 +22,9 @@ const (
 	admissionTries     = 500
 )
 
-// admission measures what Portico's admission policies add to a request: dry runs of objects whose team and provider
-// have guardrails, beside ConfigMaps, which no policy is about. The API server tells what it takes for each policy.
+// admission measures what Portico's admission policies add to a request. It compares dry runs of objects whose team and
+// provider have guardrails with dry runs of ConfigMaps, to which no policy applies. The API server's metrics give the
+// time that the policies take.
 func admission(ctx context.Context, w *world, _ *fleet, t *table) error {
 	teams, err := w.makeTeams(ctx)
 	if err != nil {
@@ -55,7 +56,7 @@ func admission(ctx context.Context, w *world, _ *fleet, t *table) error {
 	return w.removeTeams(ctx, teams)
 }
 
-// judged measures requests that the policies judge.
+// judged measures requests to which the policies apply.
 func (w *world) judged(ctx context.Context, namespace string, plain []time.Duration, t *table) error {
 	for _, kind := range []struct {
 		name string
@@ -85,7 +86,7 @@ func tellRequest(t *table, what string, took []time.Duration) {
 	t.row("dry run of "+what, fmt.Sprintf("%.1f ms", ms(.5)), fmt.Sprintf("p50 of %d; p99 %.1f ms", len(took), ms(.99)))
 }
 
-// dryRuns returns how long each request took.
+// dryRuns returns the duration of each request.
 func (w *world) dryRuns(ctx context.Context, one func(i int) client.Object) (took []time.Duration, err error) {
 	for i := range admissionTries {
 		o := one(i)
@@ -98,8 +99,8 @@ func (w *world) dryRuns(ctx context.Context, one func(i int) client.Object) (too
 	return took, nil
 }
 
-// makeTeams makes teams with guardrails, of which each has a namespace, and providers with others. It returns when all
-// are Ready.
+// makeTeams creates teams with guardrails, each with a namespace, and providers with other guardrails. It returns when
+// all teams are Ready.
 func (w *world) makeTeams(ctx context.Context) (teams []*v1alpha1.Team, err error) {
 	if err := w.makeProviders(ctx); err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (w *world) makeTeams(ctx context.Context) (teams []*v1alpha1.Team, err erro
 	return teams, nil
 }
 
-// makeProviders makes some like the sample, with guardrails.
+// makeProviders creates copies of the sample provider, with guardrails.
 func (w *world) makeProviders(ctx context.Context) error {
 	for i := range admissionProviders {
 		p := &v1alpha1.AWSProvider{}
@@ -154,8 +155,8 @@ func (w *world) removeTeams(ctx context.Context, teams []*v1alpha1.Team) error {
 	return w.calm(ctx)
 }
 
-// policyTimes are how long the API server took for a kind of policies: how many requests, of which so many within 5 ms,
-// and all together.
+// policyTimes holds the API server's metrics of one admission plugin: the number of requests, how many took at most 5
+// ms, and the total time.
 type policyTimes struct{ requests, quick, seconds float64 }
 
 func (w *world) policyTimes(ctx context.Context) (map[string]policyTimes, error) {

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	fairObjects  = 10_000 // of the team that asks for much
-	fairTries    = 50     // buckets of the other team, one after the other
+	fairObjects  = 10_000 // of the busy team
+	fairTries    = 50     // buckets of the other team, one at a time
 	fairLatency  = 30 * time.Millisecond
-	annotatedPer = 20 * time.Millisecond // one annotation of the loop
-	// fairPause is between one bucket and the next. Without it the team asks for more than its share of a low rate, and
-	// it would be the share that is measured.
+	annotatedPer = 20 * time.Millisecond // interval of the annotation loop
+	// fairPause is the time between two buckets. Without it the team exceeds its share of a low rate, and the benchmark
+	// would measure the share.
 	fairPause = 500 * time.Millisecond
-	// The names of the second team's buckets begin where the first one's can never come.
+	// aloneFrom and besideFrom number the second team's buckets; the first team's numbers never reach them.
 	aloneFrom, besideFrom = 20_000, 30_000
 )
 
-// fairShare measures how long a team's single bucket takes, alone and beside another team that asks for 10,000 and
-// annotates them in a loop.
+// fairShare measures how long a team's single bucket takes, first alone, then next to another team that creates 10,000
+// buckets and annotates them in a loop.
 func fairShare(ctx context.Context, w *world, f *fleet, t *table) error {
 	few := f.namespaces[0]
 	others, err := w.makeNamespaces(ctx, few+"-many", 0)
@@ -58,7 +58,7 @@ func fairShare(ctx context.Context, w *world, f *fleet, t *table) error {
 	return w.remove(ctx, all)
 }
 
-// besideMany measures beside the other team's objects, which it creates.
+// besideMany creates the other team's objects and repeats the measurement next to them.
 func (w *world) besideMany(ctx context.Context, f *fleet, all []resource, alone []time.Duration, calls *callsByTeam, t *table) error {
 	began := time.Now()
 	if err := eachAtOnce(all, func(o resource) error { return w.kube.Create(ctx, o) }); err != nil {
@@ -90,7 +90,7 @@ func (w *world) besideMany(ctx context.Context, f *fleet, all []resource, alone 
 	return nil
 }
 
-// eachAtOnce does it to all, some at a time.
+// eachAtOnce calls do for each object, with limited concurrency.
 func eachAtOnce(all []resource, do func(resource) error) error {
 	g := &errgroup.Group{}
 	g.SetLimit(creators)
@@ -100,8 +100,7 @@ func eachAtOnce(all []resource, do func(resource) error) error {
 	return g.Wait()
 }
 
-// remove deletes the other team's objects. It waits until the operator has forgotten them, which would take part in
-// what comes next.
+// remove deletes the other team's objects and waits until they are gone, so that they do not affect the next scenario.
 func (w *world) remove(ctx context.Context, all []resource) error {
 	w.aws.SetLatency(0)
 	if err := eachAtOnce(all, func(o resource) error { return client.IgnoreNotFound(w.kube.Delete(ctx, o)) }); err != nil {
@@ -133,12 +132,12 @@ func tellTimes(t *table, what string, took []time.Duration, detail string) {
 	t.row("one bucket "+what, fmt.Sprintf("%.0f ms", measure.Percentile(took, .5).Seconds()*1000), text)
 }
 
-// oneByOne makes buckets, each when the one before is Ready, and returns how long each took, and how many calls to AWS
-// for others came before its first.
+// oneByOne creates buckets, each once the previous one is Ready. It returns how long each took, and how many AWS calls
+// for other buckets preceded its first call.
 func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *callsByTeam) (took []time.Duration, between []int, err error) {
 	for i := range fairTries {
 		o := newBucket(namespace, from+i)
-		calls.expect("-" + namespace + "-" + o.GetName() + "-") // part of the generated name
+		calls.expect("-" + namespace + "-" + o.GetName() + "-") // part of the generated bucket name
 		if err := f.create(ctx, []resource{o}); err != nil {
 			return took, between, err
 		}
@@ -156,10 +155,10 @@ func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *
 	return took, between, nil
 }
 
-// callsByTeam counts calls to AWS until the first for the bucket that is expected.
+// callsByTeam counts the AWS calls before the first call for the expected bucket.
 type callsByTeam struct {
 	mu     sync.Mutex
-	part   string // of its name
+	part   string // of the bucket's name
 	before int
 	came   bool
 }
@@ -185,7 +184,7 @@ func (c *callsByTeam) others() int {
 	return c.before
 }
 
-// fairProgress is how far the team is that asks for much.
+// fairProgress is the progress of the busy team: Ready buckets, queue depth and reconciles.
 type fairProgress struct{ ready, queued, passes int }
 
 func (w *world) progressOf(ctx context.Context, namespace string) (p fairProgress, err error) {
@@ -207,7 +206,7 @@ func (w *world) progressOf(ctx context.Context, namespace string) (p fairProgres
 	return p, nil
 }
 
-// annotate asks for a pass over one object after the other, in a loop, until stop, which returns what went wrong.
+// annotate requests reconciles of the objects in turn, in a loop, until stop is called; stop returns the loop's error.
 func (w *world) annotate(ctx context.Context, all []resource) (done *atomic.Int64, stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done = &atomic.Int64{}
@@ -219,7 +218,7 @@ func (w *world) annotate(ctx context.Context, all []resource) (done *atomic.Int6
 				return fmt.Errorf("annotate: %w", err)
 			}
 			done.Add(1)
-			_ = measure.Pause(ctx, annotatedPer) // stopped while it pauses, as well as anywhere else
+			_ = measure.Pause(ctx, annotatedPer) // the loop condition checks for the end
 		}
 		return nil
 	})

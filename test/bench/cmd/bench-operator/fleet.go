@@ -19,10 +19,10 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// creators create at the same time.
+// creators is the number of concurrent creations.
 const creators = 20
 
-// resource is a custom resource of any kind here.
+// resource is any of Portico's custom resources.
 type resource interface {
 	client.Object
 	Common() *v1alpha1.CommonStatus
@@ -40,7 +40,7 @@ func newQueue(namespace string, i int) resource {
 	return q
 }
 
-// fleet is the resources that a scenario makes, as watches show them: nobody else makes any of these kinds.
+// fleet is the resources that a scenario creates, as seen through watches; nothing else creates objects of these kinds.
 type fleet struct {
 	kube       client.WithWatch
 	namespaces []string
@@ -50,13 +50,13 @@ type fleet struct {
 	created map[string]time.Time // when the request was sent, by kind and name
 	ready   map[string]time.Time // when the watch first showed it
 	gone    map[string]bool
-	last    map[string]string // what Ready says
+	last    map[string]string // last message of the Ready condition
 	changed chan struct{}     // closed at the next event
 	stopped bool
-	lost    error // the API server has ended a watch
+	lost    error // set if the API server has ended a watch
 }
 
-// newFleet watches from now on, until stop. Its objects are spread over the namespaces.
+// newFleet watches all kinds from now on, until stop. Its objects are spread over the namespaces.
 func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (*fleet, error) {
 	f := &fleet{
 		kube: kube, namespaces: namespaces, changed: make(chan struct{}),
@@ -85,7 +85,7 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (
 	return f, nil
 }
 
-// watching watches the objects of one kind. The API server ends the watch of a slow reader: watching then begins
+// watching watches the objects of one kind. The API server ends the watch of a slow reader; watching then starts
 // another one at the last event.
 type watching struct {
 	kube   client.WithWatch
@@ -114,7 +114,7 @@ func (f *fleet) stop() {
 	}
 }
 
-// ended tells those who await of a watch that ended by itself: what they wait for would never be seen.
+// ended records that a watch has ended unexpectedly, so that await fails: the awaited event would never arrive.
 func (f *fleet) ended() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,7 +149,7 @@ func (f *fleet) see(event watch.EventType, o resource) {
 	f.changed = make(chan struct{})
 }
 
-// create makes all the objects, many at a time.
+// create creates all the objects, many at a time.
 func (f *fleet) create(ctx context.Context, objects []resource) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(creators)
@@ -164,7 +164,7 @@ func (f *fleet) create(ctx context.Context, objects []resource) error {
 	return g.Wait()
 }
 
-// await waits until ok, which is called with the lock held.
+// await waits until ok returns true. ok is called with the lock held.
 func (f *fleet) await(ctx context.Context, ok func() bool) error {
 	for {
 		f.mu.Lock()
@@ -181,7 +181,7 @@ func (f *fleet) await(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// allReady waits until everything created is Ready, or tells what is not.
+// allReady waits until every created object is Ready. Its error lists the objects that are not.
 func (f *fleet) allReady(ctx context.Context) error {
 	err := f.await(ctx, func() bool { return len(f.ready) == len(f.created) })
 	if err == nil {
@@ -212,8 +212,8 @@ func (f *fleet) clear(ctx context.Context) error {
 	return nil
 }
 
-// deleteAll deletes all objects of a kind. The API server ends a request after a minute, so that of many objects it
-// takes several.
+// deleteAll deletes all objects of a kind. The API server ends a request after a minute, so deleting many objects takes
+// several requests.
 func (f *fleet) deleteAll(ctx context.Context, o client.Object, namespace string) error {
 	var err error
 	for range 10 {

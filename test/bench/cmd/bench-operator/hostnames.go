@@ -19,8 +19,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// domain makes a hosted zone in which each of the fleet's namespaces may have the names below its own, and returns what
-// makes a request.
+// domain creates a hosted zone in which each of the fleet's namespaces can have the names below its own. It returns a
+// function that builds a hostname request.
 func (w *world) domain(ctx context.Context, f *fleet) (func(namespace string, i int) resource, error) {
 	domain := f.namespaces[0] + ".example"
 	zone, err := w.stack.MakeZone(ctx, stack.Zone{Domain: domain})
@@ -48,10 +48,11 @@ func (w *world) domain(ctx context.Context, f *fleet) (func(namespace string, i 
 	}, w.calm(ctx)
 }
 
-// simulatorsShare is what of a time is not the operator's.
+// simulatorsShare is the part of a duration that the simulator causes, not the operator.
 const simulatorsShare = "the simulator takes 0.2 s to name the validation record, 0.3 s to issue, 0.3 s for each DNS change"
 
-// oneHostname makes one after the other, each when all is at rest. The first makes the load balancer too.
+// oneHostname creates hostnames one at a time, each once everything is at rest. The first also creates the load
+// balancer.
 func oneHostname(ctx context.Context, w *world, f *fleet, t *table) error {
 	const n = 10
 	request, err := w.domain(ctx, f)
@@ -83,7 +84,7 @@ func oneHostname(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// manyHostnames creates 200 hostnames at once, looks at AWS when all is at rest, and deletes them at once.
+// manyHostnames creates 200 hostnames at once, audits them when everything is at rest, and deletes them at once.
 func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 	const n = 200
 	request, err := w.domain(ctx, f)
@@ -122,8 +123,8 @@ func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// auditHostnames counts what a look at all of them costs: after a restart, when they share what is read, and at one
-// that comes when nothing else is remembered, as audits spread over an hour do.
+// auditHostnames counts the cost of a pass over all hostnames: after a restart, when they share reads, and when no
+// other read is cached, as with audits that are spread over an hour.
 func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) error {
 	from := w.stack.Proxy.Mark()
 	if err := w.relook(ctx, all, t); err != nil {
@@ -136,7 +137,7 @@ func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) er
 	if err != nil {
 		return err
 	}
-	const every = 20 // records of neighbours come with one read
+	const every = 20 // one read returns the records of neighbouring hostnames, too
 	alone, before, now := w.stack.Proxy.Mark(), w.counts(), time.Now().Format(time.RFC3339Nano)
 	n := 0
 	for i := 0; i < len(all); i += every {
@@ -157,7 +158,7 @@ func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) er
 	}
 	t.calls("one audit: reads for each", w.countsSince(alone), n, 0)
 	written := after.since(writes)
-	written["PATCH gatewayhostnamerequests"] -= n // that woke them
+	written["PATCH gatewayhostnamerequests"] -= n // the annotations that requested the reconciles
 	t.goal("AWS writes at rest", float64(w.countsSince(from).Writes()), 0, "", "")
 	t.goal("Kubernetes writes at rest", float64(written.total()), 0, "", "")
 	return nil
@@ -166,7 +167,7 @@ func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) er
 // describe is called once in each pass over a hostname.
 const describe = "acm DescribeCertificate"
 
-// relook restarts the operator, which then looks at everything.
+// relook restarts the operator, which then reconciles everything.
 func (w *world) relook(ctx context.Context, all []resource, t *table) error {
 	if err := w.stopOperator(); err != nil {
 		return err
@@ -196,7 +197,7 @@ func (w *world) relook(ctx context.Context, all []resource, t *table) error {
 	return nil
 }
 
-// remembered is longer than the operator takes what it has read for the present.
+// remembered is longer than the operator caches reads.
 const remembered = 65 * time.Second
 
 func (w *world) wake(ctx context.Context, o resource, now string) error {
@@ -204,7 +205,7 @@ func (w *world) wake(ctx context.Context, o resource, now string) error {
 	return w.kube.Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(patch)))
 }
 
-// tellGateways tells how many hostnames each Gateway serves.
+// tellGateways reports how many hostnames each Gateway serves.
 func (w *world) tellGateways(ctx context.Context, t *table) error {
 	list := &v1alpha1.GatewayHostnameRequestList{}
 	if err := w.kube.List(ctx, list); err != nil {
@@ -240,7 +241,7 @@ func countsOf(calls []awsproxy.Call) fakeaws.Counts {
 	return all
 }
 
-// tellTraffic tells how AWS's limits were used; took is how long it could take, 0 if that is not known.
+// tellTraffic reports how much of AWS's limits was used. took is the duration of the work, or 0 if unknown.
 func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
 	calls := w.stack.Proxy.CallsSince(from, awsproxy.By(awsproxy.Operator))
 	var times []time.Time

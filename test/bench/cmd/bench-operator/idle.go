@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// firstCall creates one bucket after the other, each when all is at rest.
+// firstCall creates buckets one at a time, each once everything is at rest.
 func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 	const n = 100
 	var (
@@ -52,11 +52,11 @@ func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// lagsOf returns how long after its creation each bucket was first asked for at AWS.
+// lagsOf returns the time from each bucket's creation to the first AWS call for it.
 func lagsOf(f *fleet, first map[string]time.Time) (lags []time.Duration) {
 	for bucket, at := range first {
-		// The generated name is <prefix>-<namespace>-<name>-<hash>. One without the prefix is looked for too, and does
-		// not count.
+		// The generated name is <prefix>-<namespace>-<name>-<hash>. The operator also looks up the name without the
+		// prefix; that call does not count.
 		_, name, _ := strings.Cut(bucket, "-")
 		name, picked := strings.CutPrefix(name, f.namespaces[0]+"-")
 		if end := strings.LastIndexByte(name, '-'); picked && end > 0 {
@@ -68,11 +68,11 @@ func lagsOf(f *fleet, first map[string]time.Time) (lags []time.Duration) {
 	return lags
 }
 
-// The clocks of an operator at rest, all faster by the same factor, so that a second stands for two minutes.
+// All clocks of an operator at rest run faster by the same factor: one second equals two minutes.
 const (
 	faster    = 120
 	audits    = time.Hour / faster
-	intervals = 3 // that are counted
+	intervals = 3 // that are measured
 )
 
 var fastFlags = []string{
@@ -100,11 +100,12 @@ func atRest(ctx context.Context, w *world, f *fleet, t *table) error {
 	}
 	t.row("restart: all looked at after", fmt.Sprintf("%.1f s", time.Since(began).Seconds()),
 		callsText(w.counts().Since(before), n)+" calls for each")
-	// One interval goes by uncounted: what the restart made due at the same time has spread then.
+	// The first interval is not counted: what the restart made due at the same time has spread out after it.
 	return w.count(ctx, n, t)
 }
 
-// lookedAtAll waits until each of n resources was read by one of the operations, which is called once for each.
+// lookedAtAll waits until each of n resources was read by one of the operations, which is called once for each
+// resource.
 func (w *world) lookedAtAll(ctx context.Context, before fakeaws.Counts, n int, operations ...string) error {
 	for {
 		seen, reads := w.counts().Since(before), 0
@@ -141,7 +142,7 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 	written, now := after.since(writes), w.operator.usage()
 
 	hours := took.Hours() * faster
-	// Half of them are buckets, whose audits take two calls.
+	// Half of them are buckets, each of whose audits takes two calls.
 	t.goal("AWS calls for each resource-hour", float64(seen.Total())/float64(n)/hours, 1.8, "",
 		fmt.Sprintf("%d calls / %d resources / %.2f h, which are %.1f s × %d", seen.Total(), n, hours, took.Seconds(), faster))
 	t.row("of these", "", callsTextIn(seen, hours))

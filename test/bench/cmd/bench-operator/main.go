@@ -1,7 +1,6 @@
-// Command bench-operator measures the operator as a process of its own, by what its users and AWS see of it: against a
-// real kube-apiserver, with AWS answered from memory, or for hostnames by the simulator behind the strict proxy. It
-// asserts no times. It fails only if something that was asked
-// for never came to be.
+// Command bench-operator measures the operator as a separate process, by what its users and AWS observe. It runs
+// against a real kube-apiserver, with AWS answered from memory, or for hostnames by the simulator behind the strict
+// proxy. It does not assert times; it fails only if a requested object never becomes Ready or is never deleted.
 package main
 
 import (
@@ -53,7 +52,7 @@ func (w *world) measureAll(ctx context.Context, chosen []scenario, out io.Writer
 		if failed = w.measure(ctx, s, out); failed != nil {
 			w.stack.KeepLogs()
 			failed = fmt.Errorf("%s: %w (logs are in %s)", s.name, failed, w.stack.Dir)
-			break // what it left behind would be in the way of the next
+			break // what it left behind would affect the next scenario
 		}
 	}
 	return errors.Join(failed, w.end())

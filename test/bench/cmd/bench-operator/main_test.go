@@ -17,13 +17,13 @@ func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 		{"POST", "", "secrets", true},
 		{"POST", "events.k8s.io", "events", true},
 		{"APPLY", "apps", "deployments", true},
-		{"PATCH", "apps", "deployments", false}, // somebody else's
+		{"PATCH", "apps", "deployments", false}, // of another controller
 		{"GET", "", "secrets", false},
-		{"DELETE", "", "secrets", false}, // the garbage collector's
+		{"DELETE", "", "secrets", false}, // by the garbage collector
 		{"PUT", "coordination.k8s.io", "leases", false},
 		{"POST", "portico.dev", "domainclaims", true},
-		{"PUT", "", "configmaps", true},   // the ledger of hostnames
-		{"POST", "", "configmaps", false}, // each namespace has one from the start
+		{"PUT", "", "configmaps", true},   // the hostname ledger
+		{"POST", "", "configmaps", false}, // every namespace has one from the start
 		{"PATCH", "gateway.networking.k8s.io", "gateways", false},
 		{"APPLY", "gateway.networking.k8s.io", "listenersets", true},
 	} {

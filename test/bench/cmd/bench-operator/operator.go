@@ -11,14 +11,14 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// operator is one life of bin/operator.
+// operator is one run of bin/operator.
 type operator struct {
 	*process.Process
 	metrics string // URL
 }
 
-// startOperator runs bin/operator with the rights of its ServiceAccount and the flags of a deployment: all defaults but
-// where it listens, and those given. It returns once that operator leads and has nothing left to do.
+// startOperator runs bin/operator with the permissions of its ServiceAccount and a deployment's flags: the defaults
+// except for its listen addresses, plus the given flags. It returns once the operator leads and has nothing left to do.
 func (w *world) startOperator(ctx context.Context, flags ...string) error {
 	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-operator")
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *world) stopOperator() error {
 	return err
 }
 
-// binary returns the path of bin/operator, which lies beside the run directory; see stack.Options.Dir.
+// binary returns the path of bin/operator, next to the run directory; see stack.Options.Dir.
 func binary(dir string) (string, error) {
 	path := filepath.Join(dir, "..", "..", "bin", "operator")
 	if _, err := os.Stat(path); err != nil {
@@ -68,7 +68,7 @@ func binary(dir string) (string, error) {
 	return path, nil
 }
 
-// leads answers nil once the operator is the leader.
+// leads returns nil once the operator is the leader.
 func (o *operator) leads(ctx context.Context) error {
 	all, err := o.samples(ctx)
 	if err != nil {

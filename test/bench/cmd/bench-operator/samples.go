@@ -32,10 +32,10 @@ func (w writes) since(earlier writes) writes {
 	return rest
 }
 
-// kubernetesWrites counts the writes that the operator may have made: of custom resources (but not the creation and
-// deletion of Portico's own), Secrets (but not their deletion, which the garbage collector sees to), events, its ledger
-// of hostnames, and what it applies. The API server's own count tells resources apart; nobody else here writes any of
-// these, save for events about Pods. Leases are not counted.
+// kubernetesWrites counts the writes that the operator can have made: to custom resources (except the creation and
+// deletion of Portico's own), Secrets (except deletions, which the garbage collector does), events, its hostname
+// ledger, and everything it applies. The API server's metrics distinguish resources but not clients; in this benchmark
+// nothing else writes to them, except for events about Pods. Leases are not counted.
 func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	all, err := w.apiServer(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *world) apiServer(ctx context.Context) (measure.Samples, error) {
 	return measure.Parse(bytes.NewReader(text))
 }
 
-// made are the custom resources that the operator creates itself.
+// made are the custom resources that the operator itself creates.
 var made = []string{"domainclaims", "poolgateways"}
 
 func ofOperator(l map[string]string) bool {
@@ -77,7 +77,7 @@ func ofOperator(l map[string]string) bool {
 	return slices.Contains([]string{"PATCH", "PUT", "APPLY", "POST"}, verb) && (resource == "secrets" || resource == "events")
 }
 
-// text lists numbers by name, each divided by n.
+// text formats the counts by name, each divided by n.
 func (w writes) text(n int) string {
 	parts := make([]string, 0, len(w))
 	for _, name := range slices.Sorted(maps.Keys(w)) {

@@ -18,15 +18,15 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// scenario starts with an operator of its own that is at rest, and with nothing for it to keep.
+// scenario is one measurement. It starts with its own operator, at rest and with no objects.
 type scenario struct {
 	name, title string
-	limit       time.Duration // for all of it
+	limit       time.Duration // for the whole scenario
 	run         func(ctx context.Context, w *world, f *fleet, t *table) error
-	namespaces  int      // 0: one
-	simulated   bool     // AWS is the simulator behind the strict proxy, with load balancers, and not from memory
-	flags       []string // more of them for its operator
-	untold      bool     // what deletions cost: the operator's clocks are fast by then, or run tells it
+	namespaces  int      // 0 means one
+	simulated   bool     // AWS is the simulator behind the strict proxy, with load balancers, instead of fakeaws
+	flags       []string // additional flags of its operator
+	untold      bool     // omit the cost of deletions: the operator's clocks are fast by then, or run reports it
 }
 
 var scenarios = []scenario{
@@ -37,7 +37,7 @@ var scenarios = []scenario{
 	{
 		name: "buckets-10000", title: "10,000 name-only buckets at once, no latency, S3 at 1,000 calls a second",
 		limit: 20 * time.Minute, run: buckets, untold: true,
-		flags: []string{"--aws-rate=S3=1000"}, // at the default of 200 nothing else would be measured
+		flags: []string{"--aws-rate=S3=1000"}, // at the default of 200 the rate limit would be measured
 	},
 	{name: "fair", title: "One bucket after the other beside another team's 10,000 and its annotation loop, 30 ms added to each AWS call", limit: 8 * time.Minute, run: fairShare, untold: true},
 	{
@@ -52,7 +52,7 @@ var scenarios = []scenario{
 	{name: "hostnames", title: "200 hostnames of 10 teams at once in one zone, Route 53 taking 5 requests a second", limit: 15 * time.Minute, run: manyHostnames, namespaces: 10, simulated: true, untold: true},
 }
 
-// measure runs one scenario and prints what it found, cleans up, and tells that too.
+// measure runs one scenario, prints its results, then cleans up and reports that, too.
 func (w *world) measure(ctx context.Context, s scenario, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
@@ -94,7 +94,7 @@ func (w *world) measure(ctx context.Context, s scenario, out io.Writer) error {
 	return cmp.Or(err, w.stopOperator())
 }
 
-// cleared deletes what the scenario made, and counts.
+// cleared deletes the scenario's objects and reports the cost.
 func (w *world) cleared(ctx context.Context, f *fleet, t *table) error {
 	before, began := w.counts(), time.Now()
 	if err := f.clear(ctx); err != nil {
@@ -114,8 +114,8 @@ func (w *world) cleared(ctx context.Context, f *fleet, t *table) error {
 	return nil
 }
 
-// collected waits until the garbage collector has deleted the binding Secrets and Pods: it would take part in the next
-// scenario.
+// collected waits until the garbage collector has deleted the binding Secrets and Pods, so that they do not affect the
+// next scenario.
 func (w *world) collected(ctx context.Context, namespace string) error {
 	for {
 		secrets, pods := &corev1.SecretList{}, &corev1.PodList{}
@@ -130,15 +130,15 @@ func (w *world) collected(ctx context.Context, namespace string) error {
 	}
 }
 
-// burst is what was counted while a fleet came to be.
+// burst is what was counted until a fleet was Ready.
 type burst struct {
 	calls  fakeaws.Counts
 	writes writes
-	peak   measure.Usage            // the operator's, at the end
-	busy   map[string]time.Duration // until all was Ready
+	peak   measure.Usage            // of the operator, at the end
+	busy   map[string]time.Duration // until all objects were Ready
 }
 
-// rise creates the objects and counts until all is Ready and quiet.
+// rise creates the objects and counts until all of them are Ready and the operator is quiet.
 func (w *world) rise(ctx context.Context, f *fleet, objects []resource) (*burst, error) {
 	calls := w.counts()
 	before, err := w.kubernetesWrites(ctx)
@@ -174,7 +174,7 @@ func latency(ctx context.Context, w *world, f *fleet, t *table) error {
 		return err
 	}
 	t.seconds("all Ready after", f.took(), 3*time.Second, spread(f))
-	// What no operator with so many workers can be faster than.
+	// The lower bound for any operator with this number of workers.
 	least := time.Duration(b.calls.Total()) * added / workers
 	t.row("of the least that latency allows", fmt.Sprintf("%.1f times", f.took().Seconds()/least.Seconds()),
 		fmt.Sprintf("%d calls × %s / %d workers = %.2f s", b.calls.Total(), added, workers, least.Seconds()))
@@ -183,7 +183,7 @@ func latency(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// workers of a kind: the operator's default.
+// workers is the operator's default number of workers for each kind.
 const workers = 10
 
 func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, *table) error {
@@ -210,7 +210,7 @@ func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, 
 	}
 }
 
-// buckets makes as many as a platform may have.
+// buckets creates as many buckets as a large platform has.
 func buckets(ctx context.Context, w *world, f *fleet, t *table) error {
 	const n = 10_000
 	b, err := w.rise(ctx, f, objects(f, n, newBucket))
@@ -227,10 +227,11 @@ func buckets(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// fewestWrites of a bucket or a queue on its way to Ready: reservation, ControllerRevision, binding Secret, status.
+// fewestWrites is the number of writes until a bucket or a queue is Ready: reservation, ControllerRevision, binding
+// Secret, status.
 const fewestWrites = 4
 
-// tell adds the figures that every burst has. most is the goal for Kubernetes writes, 0 for none.
+// tell adds the figures that every burst has. most is the goal for Kubernetes writes, or 0 for none.
 func (b *burst) tell(t *table, n int, most float64) {
 	if each := float64(b.writes.total()) / float64(n); most > 0 {
 		t.goal("Kubernetes writes for each", each, most, "", b.writes.text(n))
@@ -258,7 +259,7 @@ func objects(f *fleet, n int, one func(string, int) resource) []resource {
 	return all
 }
 
-// mixed returns as many buckets as queues, in turn.
+// mixed returns buckets and queues in turn, ofEach of each kind.
 func mixed(f *fleet, ofEach int) []resource {
 	all := make([]resource, 0, 2*ofEach)
 	for i := range ofEach {

@@ -12,15 +12,15 @@ import (
 	"github.com/portico-platform/portico/test/bench/fakeaws"
 )
 
-// table is what one scenario found.
+// table is the result of one scenario.
 type table struct{ rows [][4]string }
 
-// row adds a figure without a goal, and how it comes about.
+// row adds a figure without a goal, with an explanation.
 func (t *table) row(what, figure, detail string) {
 	t.rows = append(t.rows, [4]string{what, figure, "", detail})
 }
 
-// goal adds a figure that should be at most so much.
+// goal adds a figure with its upper limit.
 func (t *table) goal(what string, have, most float64, unit, detail string) {
 	verdict := fmt.Sprintf("goal %g%s: %.2f of it", most, unit, have/most)
 	if most == 0 {
@@ -36,7 +36,7 @@ func (t *table) seconds(what string, have, most time.Duration, detail string) {
 	t.goal(what, have.Seconds(), most.Seconds(), " s", detail)
 }
 
-// calls tells the calls to AWS for each of n resources; most is the goal, and 0 means none.
+// calls adds the AWS calls for each of n resources; most is the goal, or 0 for none.
 func (t *table) calls(what string, c fakeaws.Counts, n int, most float64) {
 	each := float64(c.Total()) / float64(n)
 	if most > 0 {

@@ -9,7 +9,7 @@ import (
 
 func (o *operator) usage() measure.Usage { return measure.Of(o.PID()) }
 
-// busy returns the CPU time of everything that takes part, by name.
+// busy returns the CPU time of every process involved, by name.
 func (w *world) busy() map[string]time.Duration {
 	self := "bench and AWS fake"
 	if w.aws == nil {

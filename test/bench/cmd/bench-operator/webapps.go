@@ -20,13 +20,13 @@ func newWebApp(namespace string, i int) resource {
 	return a
 }
 
-// effort is what the operator has done so far: passes over web apps, and requests to Kubernetes by method.
+// effort is the operator's work so far: reconciles of web apps, and requests to Kubernetes by method.
 type effort struct {
 	passes   float64
 	requests map[string]float64
 }
 
-// methods in the order in which they are told; a watch is a GET that began before.
+// methods are in the order of the report. A watch counts as a GET when it starts.
 var methods = []string{"GET", "PATCH", "POST", "DELETE"}
 
 func (w *world) effort(ctx context.Context) (effort, error) {
@@ -53,7 +53,8 @@ func (e effort) text(before effort, n int) string {
 	return strings.Join(parts, ", ")
 }
 
-// webApp tells what a life costs. Renewals of the Lease are among the requests: one PUT, which is not told.
+// webApp measures the creation of a web app and an image change. Lease renewals are among the requests: they are PUTs,
+// which methods leaves out.
 func webApp(ctx context.Context, w *world, f *fleet, t *table) error {
 	const n = 20
 	stages := []struct {
@@ -94,7 +95,7 @@ func webApp(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// reimage edits the image and waits until the edit is Ready.
+// reimage changes the image and waits until the app is Ready with it.
 func (w *world) reimage(ctx context.Context, app resource) error {
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"registry.example.com/shop:2.0.0"}}`))
 	if err := w.kube.Patch(ctx, app, patch); err != nil {

@@ -23,14 +23,14 @@ import (
 // world is the control plane, AWS, and at most one operator.
 type world struct {
 	stack    *stack.Stack
-	aws      *fakeaws.Server // nil: AWS is the stack's simulator
+	aws      *fakeaws.Server // nil if AWS is the stack's simulator
 	kube     client.WithWatch
 	raw      rest.Interface
 	more     []string // flags of every operator
 	progress io.Writer
 
 	operator *operator
-	lives    int // of operators
+	lives    int // number of operators started
 }
 
 func begin(ctx context.Context, simulated bool, root string, more []string, progress io.Writer) (w *world, err error) {
@@ -84,7 +84,7 @@ func (w *world) end() error {
 	return err
 }
 
-// makeNamespaces makes n whose objects may use the sample provider; one of them if n is 0.
+// makeNamespaces creates n namespaces whose objects can use the sample provider, or a single one if n is 0.
 func (w *world) makeNamespaces(ctx context.Context, name string, n int) ([]string, error) {
 	all := []string{name}
 	if n > 0 {
@@ -112,10 +112,10 @@ func (w *world) counts() fakeaws.Counts {
 	return countsOf(w.stack.Proxy.Calls(awsproxy.By(awsproxy.Operator)))
 }
 
-// poll is for states that nobody announces.
+// poll is the interval for states that cannot be watched.
 const poll = 100 * time.Millisecond
 
-// quiet waits until value has not changed for a second: everything that was started has ended.
+// quiet waits until value has not changed for a second, which means that everything has finished.
 func quiet(ctx context.Context, value func(context.Context) (int, error)) error {
 	last, since := -1, time.Now()
 	for {
@@ -136,7 +136,7 @@ func quiet(ctx context.Context, value func(context.Context) (int, error)) error 
 	}
 }
 
-// calm waits until the operator calls neither AWS nor writes to Kubernetes any more.
+// calm waits until the operator neither calls AWS nor writes to Kubernetes.
 func (w *world) calm(ctx context.Context) error {
 	return quiet(ctx, func(ctx context.Context) (int, error) {
 		writes, err := w.kubernetesWrites(ctx)

@@ -12,15 +12,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// page is a kind of page that people look at.
+// page is a kind of page that users view.
 type page struct {
 	name string
 	path func(r *rand.Rand) (path string, user int) // user -1 is an admin
 }
 
-// people are sessions: one of each team, and admins.
+// people holds the session cookies: one for each team, and those of admins.
 type people struct {
-	teams  []string // cookies
+	teams  []string // session cookies
 	admins []string
 }
 
@@ -50,7 +50,7 @@ func (w *world) signInAll(ctx context.Context) (people, error) {
 	return all, nil
 }
 
-// pages returns the pages that people look at.
+// pages returns the kinds of pages that users view.
 func (w *world) pages() []page {
 	some := func(r *rand.Rand) int { return r.IntN(w.size.namespaces) }
 	return []page{
@@ -90,7 +90,7 @@ func (w *world) streams(ctx context.Context, who people, seen *watching) error {
 	return g.Wait()
 }
 
-// write changes objects at a steady pace until ctx ends, and returns how many.
+// write changes objects at a steady rate until ctx ends, and returns the number of writes.
 func (w *world) write(ctx context.Context, seen *watching) (int, error) {
 	var some []object
 	for _, o := range w.objects {
@@ -117,7 +117,8 @@ func (w *world) write(ctx context.Context, seen *watching) (int, error) {
 	return n, err
 }
 
-// paced calls f so many times a second until ctx ends, whether or not earlier calls have returned, and waits for them.
+// paced calls f aSecond times a second until ctx ends, without waiting for earlier calls. It returns once all calls
+// have returned.
 func paced(ctx context.Context, aSecond int, f func(context.Context) error) error {
 	tick := time.NewTicker(time.Second / time.Duration(aSecond))
 	defer tick.Stop()
@@ -134,15 +135,15 @@ func paced(ctx context.Context, aSecond int, f func(context.Context) error) erro
 	}
 }
 
-// views are what looking at pages took, by the name of the page.
+// views are the response times of page views, by the name of the page.
 type views struct {
 	mu    sync.Mutex
 	first map[string][]time.Duration
 	whole map[string][]time.Duration
 	n     int
-	// refused are answers other than the page: by a portal or an API server that has too much to do.
+	// refused counts responses other than the page: the portal or the API server is overloaded.
 	refused int
-	why     string // of the last
+	why     string // of the last refusal
 }
 
 func newViews() *views {
@@ -174,7 +175,7 @@ func (v *views) look(ctx context.Context, w *world, p page, who people, r *rand.
 	return nil
 }
 
-// browse looks at pages at a steady pace until ctx ends: half at lists, half at details, and every tenth as an admin.
+// browse views pages at a steady rate until ctx ends: half lists and half details, and every tenth as an admin.
 func (w *world) browse(ctx context.Context, who people) (*views, error) {
 	all, pages, r := newViews(), w.pages(), rand.New(rand.NewPCG(3, 4))
 	n := 0
@@ -191,8 +192,8 @@ func (w *world) browse(ctx context.Context, who people) (*views, error) {
 	return all, err
 }
 
-// flood looks at one kind of page as fast as it comes, by four people at a time, and returns what a core does in a
-// second.
+// flood views one kind of page as fast as possible, with four concurrent users. It returns the number of views for each
+// second of the portal's CPU time.
 func (w *world) flood(ctx context.Context, p page, who people) (perCore float64, err error) {
 	all, before := newViews(), w.portal.usage()
 	over := time.Now().Add(w.size.flood)

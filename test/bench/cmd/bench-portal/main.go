@@ -1,6 +1,6 @@
-// Command bench-portal measures the portal as a process of its own, by what browsers and the API server see of it: a
-// real kube-apiserver full of objects, pages that are kept up to date, writes that go on, and people who look at pages
-// all the while. It asserts no times; it fails if something that was asked for was not answered.
+// Command bench-portal measures the portal as a separate process, by what browsers and the API server observe: a real
+// kube-apiserver full of objects, pages with live updates, continuous writes, and users who view pages all the while.
+// It does not assert times; it fails if a request was not answered.
 package main
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// size is how much there is, and for how long it is looked at.
+// size is the number of objects and streams, and the duration of each measurement.
 type size struct {
-	namespaces, objects int // objects in each namespace
-	details             int // streams of single objects; each namespace has two of its list
+	namespaces, objects int // objects are per namespace
+	details             int // streams of single objects; each namespace also has two of its list
 	admins              int // streams of the list of all teams
 	look                time.Duration
 	flood               time.Duration // of each kind of page
@@ -33,7 +33,7 @@ func (s size) streams() int { return 2*s.namespaces + s.details + s.admins }
 const (
 	writesASecond = 20
 	viewsASecond  = 10
-	// limit ends a run in which something hangs.
+	// limit is the timeout of a run.
 	limit = 20 * time.Minute
 )
 

@@ -39,7 +39,7 @@ func TestAChangeCountsOnceForEachStream(t *testing.T) {
 	}
 	w.wrote(token(4), "b")
 	w.wrote(token(5), "b")
-	w.saw(1, token(5)) // tells of the two before it
+	w.saw(1, token(5)) // includes the two before it
 	w.wrote(token(6), "b")
 	if overtaken, lost := w.unseen(); overtaken != 2 || lost != 1 {
 		t.Errorf("%d overtaken, %d lost", overtaken, lost)

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// measure fills the table in.
+// measure runs all measurements and fills the table.
 func (w *world) measure(ctx context.Context, profiles string, t *table) error {
 	full := w.portal.usage()
 	t.row("start until ready", fmt.Sprintf("%.3g s", w.portal.filled.Seconds()), fmt.Sprintf("%.0f MB resident at most by then", full.Peak))
@@ -40,7 +40,7 @@ func (w *world) measure(ctx context.Context, profiles string, t *table) error {
 	return nil
 }
 
-// live measures while everything goes on at once.
+// live measures page views while streams are open and objects change.
 func (w *world) live(ctx context.Context, who people, profiles string, t *table) error {
 	streaming, hangUp := context.WithCancel(ctx)
 	defer hangUp()
@@ -71,7 +71,7 @@ func (w *world) live(ctx context.Context, who people, profiles string, t *table)
 	if err != nil {
 		return err
 	}
-	if err := measure.Pause(ctx, 2*time.Second); err != nil { // what was written last is on its way
+	if err := measure.Pause(ctx, 2*time.Second); err != nil { // the last writes are still on their way
 		return err
 	}
 	w.tell(t, before, after, shown, writes, seen)
@@ -97,16 +97,16 @@ func (w *world) tell(t *table, before, after counts, shown *views, writes int, s
 		"the API server, etcd and the benchmark share the machine")
 }
 
-// counts are what goes up.
+// counts are counters that only increase.
 type counts struct {
 	lists, reviews float64
 	usage          measure.Usage
 }
 
-// alsoRead are what the portal reads besides the kinds of Portico.
+// alsoRead are the resources that the portal reads in addition to Portico's own.
 var alsoRead = []string{"clusterrolebindings", "configmaps", "events", "namespaces", "pods", "resourcequotas", "rolebindings", "secrets"}
 
-// count asks the API server for the LISTs of what the portal reads, and the portal for its reviews.
+// count reads from the API server's metrics the portal's LISTs and access reviews.
 func (w *world) count(ctx context.Context) (counts, error) {
 	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *world) count(ctx context.Context) (counts, error) {
 
 var assets = regexp.MustCompile(`(?:href|src)="(/assets/[^"]+\.(?:css|js))"`)
 
-// weigh tells the bytes of the first page: with the assets, as a browser without a cache loads it.
+// weigh reports the size of the first page with its assets, as loaded by a browser without a cache.
 func (w *world) weigh(ctx context.Context, who people, t *table) error {
 	size := func(path, encoding string) (int, answer, error) {
 		a, err := w.portal.get(ctx, path, who.teams[0], map[string]string{"Accept-Encoding": encoding, "Accept": "text/html"})
@@ -163,7 +163,7 @@ func (w *world) weigh(ctx context.Context, who people, t *table) error {
 	return nil
 }
 
-// profile takes the CPU's in the middle of the load, and then the memory's.
+// profile writes a CPU profile taken during the load, and then a heap profile.
 func (w *world) profile(ctx context.Context, folder string) error {
 	seconds := int(w.size.look.Seconds()) / 2
 	if err := w.portal.profile(ctx, "profile", fmt.Sprintf("?seconds=%d", seconds), filepath.Join(folder, "portal-cpu.pprof")); err != nil {
@@ -172,7 +172,7 @@ func (w *world) profile(ctx context.Context, folder string) error {
 	return w.portal.profile(ctx, "heap", "", filepath.Join(folder, "portal-heap.pprof"))
 }
 
-// profiledFlood floods the portal, and writes a profile of the CPU meanwhile if there is a folder for it.
+// profiledFlood floods the portal; if folder is set, it also writes a CPU profile of the flood there.
 func (w *world) profiledFlood(ctx context.Context, p page, who people, folder string, number int) (perCore float64, err error) {
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { perCore, err = w.flood(inner, p, who); return err })

@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// object is one of the objects. Of each namespace's some failed and some are under way: they come first in lists, so
-// that their changes are seen.
+// object is one of the objects. Some objects in each namespace have failed and some are in progress: lists show these
+// first, so that their changes are visible.
 type object struct {
 	client.Object
 	plural string
@@ -28,7 +28,7 @@ const (
 	underWay = 4
 )
 
-// changing tells the objects whose changes show on the first page of their lists.
+// changing reports whether the object's changes are visible on the first page of its list.
 func (o object) changing() bool { return o.i < failing+underWay }
 
 func newObject(namespace string, i int) object {
@@ -50,7 +50,7 @@ func newObject(namespace string, i int) object {
 	}
 }
 
-// writeStatus writes what the operator would; token is in the sentence that lists show.
+// writeStatus writes the status that the operator would write; token is part of the message that lists show.
 func (w *world) writeStatus(ctx context.Context, o object, token string) error {
 	now := metav1.Now()
 	condition := func(kind, status, reason, message string) metav1.Condition {
@@ -78,7 +78,7 @@ func (w *world) writeStatus(ctx context.Context, o object, token string) error {
 	return w.kube.Status().Patch(ctx, o.Object, client.RawPatch(types.MergePatchType, patch))
 }
 
-// event returns an event about every third object, and nil for others.
+// event returns an event for every third object, and nil for the others.
 func (o object) event() *corev1.Event {
 	if o.i%3 != 0 {
 		return nil

@@ -19,16 +19,16 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// portal is the life of bin/portal.
+// portal is one run of bin/portal.
 type portal struct {
 	*process.Process
 	url     string
 	metrics string
-	filled  time.Duration // from its start until it was ready
+	filled  time.Duration // time from its start until it was ready
 	http    *http.Client
 }
 
-// startPortal runs bin/portal with the rights and the flags of a deployment. It returns once it is ready.
+// startPortal runs bin/portal with a deployment's permissions and flags. It returns once the portal is ready.
 func (w *world) startPortal(ctx context.Context) error {
 	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-portal")
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *world) startPortal(ctx context.Context) error {
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", listen, "--metrics-listen", metrics, "--profiling",
 			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient, "--oidc-username-claim", "preferred_username",
 			"--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience, "--shutdown-delay-duration", "0s",
-			"--api-rate", "0", // a few people ask for what many would
+			"--api-rate", "0", // a few users send the requests of many
 		},
 		Ready: func(ctx context.Context) error {
 			got, err := p.get(ctx, "/readyz", "", nil)
@@ -72,7 +72,7 @@ func (w *world) startPortal(ctx context.Context) error {
 	return err
 }
 
-// sessionKeys returns the path of a file with one key.
+// sessionKeys returns the path of a new file with one session key.
 func (w *world) sessionKeys() (path string, err error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -80,15 +80,15 @@ func (w *world) sessionKeys() (path string, err error) {
 	return path, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600)
 }
 
-// answer is what a browser got, and when.
+// answer is a response, with its timing.
 type answer struct {
 	status       int
 	header       http.Header
 	body         []byte
-	first, whole time.Duration // until the first byte, and the last
+	first, whole time.Duration // time until the first and the last byte
 }
 
-// get asks for a page as a browser with this cookie.
+// get requests a page as a browser with this cookie.
 func (p *portal) get(ctx context.Context, path, cookie string, header map[string]string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, http.NoBody)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *portal) get(ctx context.Context, path, cookie string, header map[string
 	return a, err
 }
 
-// signIn returns the session cookie of a user of one group.
+// signIn returns the session cookie of a user who is in one group.
 func (w *world) signIn(ctx context.Context, user, group string) (string, error) {
 	begun, err := w.portal.get(ctx, "/auth/login", "", nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *world) signIn(ctx context.Context, user, group string) (string, error) 
 	return cookies(back), nil
 }
 
-// cookies returns the cookies that an answer sets, as a browser sends them.
+// cookies returns the cookies that a response sets, in the format of a Cookie header.
 func cookies(a answer) string {
 	resp := http.Response{Header: a.header}
 	var all []string

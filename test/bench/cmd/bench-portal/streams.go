@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// watching is all open streams, and the changes on their way to them.
+// watching tracks all open streams and the changes that they have yet to show.
 type watching struct {
 	mu    sync.Mutex
 	sent  map[string]*change // by token
-	last  map[string]*change // of each object, by its page
-	took  []time.Duration    // from the write to a browser
+	last  map[string]*change // the last write to each object, by its page
+	took  []time.Duration    // time from the write to a browser
 	bytes atomic.Int64
 	open  atomic.Int64
 	ends  atomic.Int64
 }
 
-// change is a write that some streams show.
+// change is a write that some streams must show.
 type change struct {
 	at   time.Time
 	seen map[int]bool // by stream
 	next *change      // the next write to the same object
 }
 
-// shown reports whether the change came to a stream, or one that took its place: changes that follow each other before
-// a page is told of them are told as one.
+// shown reports whether a stream showed the change or a later one to the same object: changes that follow each other
+// quickly are sent to a page as one.
 func (c *change) shown() bool {
 	return len(c.seen) > 0 || c.next != nil && c.next.shown()
 }
@@ -40,12 +40,12 @@ func newWatching() *watching {
 	return &watching{sent: map[string]*change{}, last: map[string]*change{}}
 }
 
-// token returns the token of a write, as it stands on a page.
+// token returns the token of a write, as it appears on a page.
 func token(n int) string { return fmt.Sprintf("w%07d", n) }
 
 var tokens = regexp.MustCompile(`\bw\d{7}\b`)
 
-// wrote notes a write to the object of that page that is about to be sent.
+// wrote records a write that is about to be sent, to the object of that page.
 func (w *watching) wrote(token, page string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *watching) wrote(token, page string) {
 	w.sent[token], w.last[page] = c, c
 }
 
-// saw notes what came to a stream; only the first time counts.
+// saw records that a token arrived in a stream; only its first arrival counts.
 func (w *watching) saw(stream int, token string) {
 	now := time.Now()
 	w.mu.Lock()
@@ -67,8 +67,8 @@ func (w *watching) saw(stream int, token string) {
 	}
 }
 
-// unseen counts the writes that came to no stream at all: of those that were overtaken a later one to the same object
-// came, and those that are lost nothing tells of.
+// unseen counts the writes that no stream showed: overtaken by a later write to the same object that was shown, or
+// lost.
 func (w *watching) unseen() (overtaken, lost int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +84,7 @@ func (w *watching) unseen() (overtaken, lost int) {
 	return overtaken, lost
 }
 
-// follow reads one stream until ctx ends; it answers once the stream is open.
+// follow opens one stream and reads it in the background until ctx ends.
 func (w *watching) follow(ctx context.Context, p *portal, number int, path, cookie string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, http.NoBody)
 	if err != nil {

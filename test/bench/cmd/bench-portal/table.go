@@ -9,19 +9,19 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// table is what was found, in Markdown.
+// table is the results, printed as Markdown.
 type table struct {
 	machine string
 	size    size
 	rows    [][4]string
 }
 
-// row adds a figure without a budget, and how it comes about.
+// row adds a figure without a budget, with an explanation.
 func (t *table) row(what, figure, detail string) {
 	t.rows = append(t.rows, [4]string{what, figure, "", detail})
 }
 
-// budget adds a figure that should be at most so much.
+// budget adds a figure with its upper limit.
 func (t *table) budget(what string, have, most float64, unit, detail string) {
 	verdict := fmt.Sprintf("%g%s: holds, %.2f of it", most, unit, have/most)
 	switch {
@@ -33,7 +33,7 @@ func (t *table) budget(what string, have, most float64, unit, detail string) {
 	t.rows = append(t.rows, [4]string{what, fmt.Sprintf("%.3g%s", have, unit), verdict, detail})
 }
 
-// times tells a sample; most is the budget of the 95th percentile, and 0 means none.
+// times adds a sample; most is the budget for the 95th percentile, or 0 for none.
 func (t *table) times(what string, all []time.Duration, most time.Duration, detail string) {
 	ms := func(p float64) float64 { return float64(measure.Percentile(all, p).Microseconds()) / 1000 }
 	spread := fmt.Sprintf("p50 %.3g ms, p99 %.3g ms, %d in all", ms(0.5), ms(0.99), len(all))

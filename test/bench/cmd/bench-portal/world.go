@@ -23,7 +23,7 @@ import (
 // creators write at the same time.
 const creators = 16
 
-// world is the control plane, filled, and the portal.
+// world is the control plane with its objects, and the portal.
 type world struct {
 	size     size
 	stack    *stack.Stack
@@ -32,7 +32,7 @@ type world struct {
 	issuer   *oidctest.Provider
 	cleanups []func()
 	portal   *portal
-	objects  []object // in the order of namespaces
+	objects  []object // sorted by namespace
 	progress io.Writer
 }
 
@@ -91,7 +91,7 @@ func (w *world) end() error {
 	return err
 }
 
-// fill makes the teams and their objects, as the operator leaves them.
+// fill creates the teams and their objects, in the state in which the operator leaves them.
 func (w *world) fill(ctx context.Context) error {
 	_, _ = fmt.Fprintf(w.progress, "%d objects in %d namespaces are being made\n", w.size.namespaces*w.size.objects, w.size.namespaces)
 	g, ctx := errgroup.WithContext(ctx)
@@ -145,7 +145,7 @@ func (w *world) makeObject(ctx context.Context, o object) error {
 	return nil
 }
 
-// issuing lets the issuer of tests serve here.
+// issuing serves the test's identity provider from this process.
 type issuing struct{ *world }
 
 func (issuing) Helper() {}

@@ -23,15 +23,15 @@ import (
 
 // resource is one resource in AWS.
 type resource struct {
-	kind, id string // id is the name or ID that the status has, too
+	kind, id string // the name or ID, as in the object's status
 	tags     map[string]string
-	config   string            // all settings that do not change by themselves
-	fields   map[string]string // its settings, by the paths of the spec
+	config   string            // all settings that do not change without a request
+	fields   map[string]string // its settings, by JSON path in the spec
 }
 
 func (r resource) String() string { return r.kind + " " + r.id }
 
-// service changes the resources of one kind, as a person with access to AWS does.
+// service changes the resources of one kind directly in AWS, without the operator.
 type service interface {
 	list(ctx context.Context) ([]resource, error)
 	make(ctx context.Context, name string, tags map[string]string) error
@@ -51,7 +51,7 @@ type account struct {
 	acm  *acm.Client
 	iam  *iam.Client
 	eks  *eks.Client
-	zone string // public
+	zone string // public hosted zone
 }
 
 func newAccount(cfg aws.Config, zone string) *account {
@@ -102,5 +102,5 @@ func text(v any) string {
 	return string(data)
 }
 
-// pick returns one of all at random.
+// pick returns a random element of all.
 func pick[T any](lot *rand.Rand, all []T) T { return all[lot.IntN(len(all))] }

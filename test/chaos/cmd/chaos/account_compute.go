@@ -20,7 +20,7 @@ func databaseTags(tags map[string]string) []rdstypes.Tag {
 	return cloud.TagList(tags, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
 }
 
-// databases are the resources of one kind.
+// databases implements service for RDS instances.
 type databases struct{ *account }
 
 func (a databases) list(ctx context.Context) (all []resource, err error) {
@@ -72,7 +72,7 @@ func database(db *rdstypes.DBInstance) resource {
 	}}
 }
 
-// machines are the resources of one kind.
+// machines implements service for EC2 instances.
 type machines struct{ *account }
 
 func (a machines) list(ctx context.Context) (all []resource, err error) {

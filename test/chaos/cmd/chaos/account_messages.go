@@ -20,7 +20,7 @@ import (
 // lastPart returns the part after the last separator: the name in a queue's URL or a topic's ARN.
 func lastPart(of, separator string) string { return of[strings.LastIndex(of, separator)+1:] }
 
-// queues are the resources of one kind.
+// queues implements service for SQS queues.
 type queues struct{ *account }
 
 func (a queues) list(ctx context.Context) (all []resource, err error) {
@@ -111,7 +111,7 @@ func topicTags(tags map[string]string) []snstypes.Tag {
 	return cloud.TagList(tags, func(key, value *string) snstypes.Tag { return snstypes.Tag{Key: key, Value: value} })
 }
 
-// topics are the resources of one kind.
+// topics implements service for SNS topics.
 type topics struct{ *account }
 
 func (a topics) list(ctx context.Context) (all []resource, err error) {

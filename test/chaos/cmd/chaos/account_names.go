@@ -17,7 +17,7 @@ import (
 // record is a record set of the zone.
 type record struct {
 	name, sort, config string
-	proof              bool // proves a domain to ACM
+	proof              bool // validates a domain for ACM
 }
 
 // records lists the zone's record sets, without those that every zone has.
@@ -58,7 +58,7 @@ func (a *account) certificates(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// theirRecord is a record in the zone that is not Portico's.
+// theirRecord is a record in the zone that Portico does not own.
 const theirRecord = "theirs." + stack.Domain
 
 func (a *account) makeRecord(ctx context.Context) error {

@@ -14,11 +14,11 @@ import (
 
 // rights are the permissions of Pods in AWS.
 type rights struct {
-	associations map[string]string // the object's mark, by namespace/ServiceAccount
-	roles        map[string]string // the name of the role, by namespace
+	associations map[string]string // the portico.dev/uid tag, by namespace/ServiceAccount
+	roles        map[string]string // role name, by namespace
 }
 
-// rights returns the permissions of Pods.
+// rights returns the Pod Identity associations of the cluster and the IAM roles below /portico/.
 func (a *account) rights(ctx context.Context) (all rights, err error) {
 	all = rights{map[string]string{}, map[string]string{}}
 	cluster := aws.String(stack.ClusterName)

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// buckets are the resources of one kind.
+// buckets implements service for S3 buckets.
 type buckets struct{ *account }
 
 func (a buckets) list(ctx context.Context) (all []resource, err error) {
@@ -106,7 +106,7 @@ func (a *account) bucket(ctx context.Context, id string) (resource, error) {
 	if rules != nil {
 		config = append(config, rules.Rules)
 	}
-	kept := cmp.Or(versioning.Status, types.BucketVersioningStatusSuspended) // never enabled counts as suspended
+	kept := cmp.Or(versioning.Status, types.BucketVersioningStatusSuspended) // a bucket whose versioning was never enabled counts as suspended
 	return resource{id: id, tags: tags, config: text(config), fields: map[string]string{"versioning": string(kept)}}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// act is an action of a person on one object.
+// act is an action of a user on one object.
 type act struct {
 	name   string
 	weight int
@@ -105,7 +105,7 @@ func weighted(lot *rand.Rand, n int, weight func(int) int) int {
 // errIdle is the error of an act that has nothing to do.
 var errIdle = errors.New("nothing to do")
 
-// outcome returns the result of an act.
+// outcome classifies the result of an act for the counts.
 func outcome(err error) string {
 	switch {
 	case err == nil:
@@ -128,8 +128,8 @@ func isAWS(err error) bool {
 }
 
 const (
-	offered = "offered" // the object is for a resource that is offered to it
-	theirs  = "theirs"  // the object is for a resource that another owner does not offer
+	offered = "offered" // adopts a resource that is offered to it
+	theirs  = "theirs"  // names a resource of another owner, which does not offer it
 )
 
 func (w *world) create(ctx context.Context, t *target) error {
@@ -144,7 +144,7 @@ func (w *world) create(ctx context.Context, t *target) error {
 			spec["adoptionPolicy"] = "Adopt"
 		}
 	case offered:
-		name := t.namespace + "-" + offered // a name that the operator's policies allow
+		name := t.namespace + "-" + offered // the operator's policies allow this name
 		spec[t.named], spec["adoptionPolicy"] = name, "Adopt"
 		if err := w.offer(ctx, t.kind, t.namespace, t.slot, name); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (w *world) create(ctx context.Context, t *target) error {
 	}
 	o := t.object(t.namespace, t.slot)
 	o.Object["spec"] = spec
-	if t.name == "AccessBinding" { // a ServiceAccount that does not exist gets nothing
+	if t.name == "AccessBinding" { // a binding for a ServiceAccount that does not exist grants nothing
 		hands := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}}
 		if err := w.admin.Create(ctx, hands); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
@@ -177,7 +177,7 @@ func (w *world) offer(ctx context.Context, k kind, namespace, name, id string) e
 	return s.make(ctx, id, map[string]string{"portico.dev/adopt": namespace + "/" + name})
 }
 
-// patchSpec writes a filled template of a spec over an object's.
+// patchSpec merges a filled spec template into the object's spec.
 func (w *world) patchSpec(ctx context.Context, t *target, template string) error {
 	if template == "" {
 		return errIdle

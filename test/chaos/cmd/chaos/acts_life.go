@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// annotate returns an act that sets an annotation, or removes it; the value now differs each time.
+// annotate returns an act that sets an annotation, or removes it if value is empty; "now" sets a new value each time.
 func annotate(key, value string) func(*world, context.Context, *target) error {
 	return func(_ *world, ctx context.Context, t *target) error {
 		v := value
@@ -62,7 +62,7 @@ func (w *world) keep(ctx context.Context, t *target) error {
 	return setAnnotation(ctx, t.user, t.now, v1alpha1.AnnotationKeep, "true")
 }
 
-// acknowledge confirms that a resource deleted behind the operator's back is created again.
+// acknowledge confirms that a resource that was deleted outside the operator can be created again.
 func (w *world) acknowledge(ctx context.Context, t *target) error {
 	if ready(t.now).Reason != v1alpha1.ReasonExternallyDeleted {
 		return errIdle
@@ -75,7 +75,7 @@ func acknowledge(ctx context.Context, c client.Client, o *unstructured.Unstructu
 	return setAnnotation(ctx, c, o, v1alpha1.AnnotationAcknowledgeRecreate, strconv.FormatInt(done+1, 10))
 }
 
-// reached returns the ID of the object's resource, "" if it has none of its own.
+// reached returns the ID of the object's resource, or "" if the object has no resource of its own.
 func (t *target) reached() string {
 	if t.id == "" || t.slot == theirs || field(t.now, "status", "arn") == "" {
 		return ""
@@ -83,7 +83,7 @@ func (t *target) reached() string {
 	return field(t.now, "status", t.id)
 }
 
-// drift changes the resource behind the operator's back.
+// drift changes the resource outside the operator.
 func (w *world) drift(ctx context.Context, t *target) error {
 	if t.reached() == "" {
 		return errIdle
@@ -91,7 +91,7 @@ func (w *world) drift(ctx context.Context, t *target) error {
 	return w.services[t.name].drift(ctx, t.lot, t.reached())
 }
 
-// destroy deletes the resource behind the operator's back.
+// destroy deletes the resource outside the operator.
 func (w *world) destroy(ctx context.Context, t *target) error {
 	if t.reached() == "" {
 		return errIdle
@@ -107,10 +107,10 @@ func (w *world) putObject(ctx context.Context, t *target) error {
 	return w.account.put(ctx, t.reached(), fmt.Sprintf("some/key-%d", t.lot.IntN(9)))
 }
 
-// youngAPIServer is how long kube-apiserver may not serve all it has; see killAPIServer.
+// youngAPIServer is how long a restarted kube-apiserver may not yet serve all resources; see killAPIServer.
 const youngAPIServer = 15 * time.Second
 
-// trial makes a namespace with a few resources, or deletes the one that is there with all that is in it.
+// trial creates a namespace with a few resources, or deletes the existing one with everything in it.
 func (w *world) trial(ctx context.Context, t *target) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%d", w.trials)}}
 	err := w.admin.Get(ctx, client.ObjectKeyFromObject(ns), ns)

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// answers are what people do about what waits for them, by the reason.
+// answers are the actions that a person takes on an object that is not Ready, by the reason of its Ready condition.
 var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstructured) error{
 	v1alpha1.ReasonExternallyDeleted: func(w *world, ctx context.Context, _ kind, o *unstructured.Unstructured) error {
 		return acknowledge(ctx, w.admin, o)
@@ -36,7 +36,7 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 		}
 		return patch(ctx, w.admin, o, `{"adoptionPolicy":"Adopt"}`)
 	},
-	// Somebody made one while the one before was to be kept, whose Secret is nobody's now.
+	// The object was created again while its predecessor was kept, so the predecessor's Secret has no owner.
 	v1alpha1.ReasonBindingConflict: func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error {
 		secret := &corev1.Secret{}
 		key := client.ObjectKey{Namespace: o.GetNamespace(), Name: external.BindingName(k.name, o)}
@@ -45,15 +45,15 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 		}
 		return w.admin.Delete(ctx, secret)
 	},
-	"DeadLetterQueueMismatch": patching(`{"deadLetterQueue":null}`), // its own
-	// It was stopped as its deletion policy said, and found again.
+	"DeadLetterQueueMismatch": patching(`{"deadLetterQueue":null}`), // the queue's own setting
+	// The deletion policy stopped the instance, and a new object adopted it.
 	v1alpha1.ReasonStopped: patching(`{"state":"Running"}`),
-	"SubscribedTo": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // by whoever names it no more
+	"SubscribedTo": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // objects that no longer name this queue
 		err := patch(ctx, w.admin, o, `{"deletionPolicy":"Retain"}`)
 		w.ledger.deleting(k, o, false)
 		return err
 	},
-	"DeletionProtected": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // by its spec
+	"DeletionProtected": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // by the spec
 		return patch(ctx, w.admin, o, map[string]string{
 			v1alpha1.KindEC2Instance: `{"disableApiTermination":false}`, v1alpha1.KindRDSInstance: `{"deletionProtection":false}`,
 		}[k.name])
@@ -66,7 +66,7 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 	v1alpha1.ReasonNotLetIn:     (*world).letIn,
 }
 
-// letIn has the queues and topics of a namespace let in all that can send to them.
+// letIn makes all queues and topics of the object's namespace accept messages from every possible sender there.
 func (w *world) letIn(ctx context.Context, _ kind, o *unstructured.Unstructured) error {
 	for _, k := range kinds {
 		spec := map[string]string{v1alpha1.KindSQSQueue: everybody, v1alpha1.KindSNSTopic: allBuckets}[k.name]
@@ -89,21 +89,22 @@ func (w *world) letIn(ctx context.Context, _ kind, o *unstructured.Unstructured)
 	return nil
 }
 
-// nameOf returns the name in AWS that an object asks for: what it has, or what Portico picks for it.
+// nameOf returns the AWS name of an object's resource: from the status, the spec, or a resource with the generated
+// name.
 func (w *world) nameOf(ctx context.Context, k kind, o *unstructured.Unstructured) (string, error) {
 	if id := cmp.Or(field(o, "status", k.id), field(o, "spec", k.named)); id != "" {
 		return id, nil
 	}
 	all, err := w.services[k.name].list(ctx)
 	for _, r := range all {
-		if strings.Contains("-"+r.id, "-"+o.GetNamespace()+"-"+o.GetName()+"-") { // buckets have the prefix of their team in front
+		if strings.Contains("-"+r.id, "-"+o.GetNamespace()+"-"+o.GetName()+"-") { // bucket names begin with the team's prefix
 			return r.id, nil
 		}
 	}
 	return "", cmp.Or(err, errIdle)
 }
 
-// makeMissing makes what others may name in a namespace, where it is not there.
+// makeMissing creates the objects in a namespace that others can refer to and that do not exist.
 func (w *world) makeMissing(ctx context.Context, _ kind, o *unstructured.Unstructured) error {
 	lot := rand.New(rand.NewPCG(w.seed, 1<<42))
 	for _, k := range kinds {
@@ -130,10 +131,10 @@ func patch(ctx context.Context, c client.Client, o *unstructured.Unstructured, s
 	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)))
 }
 
-// refusedToThem are the reasons for ever of what asks for a resource of somebody else.
+// refusedToThem are the permanent reasons of an object that requests a resource of another owner.
 var refusedToThem = []string{v1alpha1.ReasonAlreadyExists, "NameTakenOrDenied"}
 
-// answer does what people do.
+// answer takes the action in answers for each object that waits for a person.
 func (w *world) answer(ctx context.Context) error {
 	for _, k := range kinds {
 		all, err := w.objects(ctx, k)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// whole returns a picture in which nothing is wrong: two queues, one that was left, one that was let go, and somebody
-// else's.
+// whole returns a picture in which nothing is wrong: two queues with owners, one retained, one orphaned, and one of
+// another owner.
 func whole() picture {
 	queue := func(id, uid string) resource {
 		r := resource{kind: "SQSQueue", id: id, config: "{}", tags: map[string]string{"team": "a"}, fields: map[string]string{"delaySeconds": "5"}}
@@ -50,7 +50,7 @@ func TestNothingIsFoundWhereNothingIsWrong(t *testing.T) {
 	}
 }
 
-// Each harm is found, as what it is, and nothing else.
+// TestEachHarmIsFound checks that compare reports each harm under its own name, and nothing else.
 func TestEachHarmIsFound(t *testing.T) {
 	without := func(all []resource, id string) []resource {
 		return slices.DeleteFunc(slices.Clone(all), func(r resource) bool { return r.id == id })

@@ -9,10 +9,10 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// controlName returns the name of somebody else's resource of a kind, which objects of ours are asked to be.
+// controlName returns the name of another owner's resource of a kind. Objects with the name theirs request it.
 func controlName(k kind) string { return "theirs-" + strings.ToLower(k.name) }
 
-// makeControl makes what is somebody else's: nothing of ours must change it.
+// makeControl creates the resources of another owner, which the operator must not change.
 func (w *world) makeControl(ctx context.Context) error {
 	mine := map[string]string{"owner": "somebody else"}
 	for _, k := range kinds {
@@ -40,7 +40,7 @@ func (w *world) makeControl(ctx context.Context) error {
 	return nil
 }
 
-// awaitControl waits until nothing of it is still being made.
+// awaitControl waits until no resource is still creating or pending.
 func (w *world) awaitControl(ctx context.Context) error {
 	for {
 		all, err := inventory(ctx, w.services)

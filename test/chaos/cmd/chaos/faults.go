@@ -10,22 +10,22 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// AWS's own times here, and what the operator takes them to be. It leaves room for a pass of passTimeout between the
-// note of a creation and the creation, which no scale shortens.
+// awsScale scales AWS's delays in this test, and operatorScale the operator's assumptions about them. The difference
+// leaves room for one pass of passTimeout, which is not scaled, between the record of a creation and the creation.
 const (
 	awsScale      = 1.0 / 30
 	operatorScale = 1.0 / 10
 )
 
-// longestLag is how long AWS may not show something here: EC2's five minutes.
+// longestLag is the longest time for which AWS may not show a change in this test: EC2's five minutes, scaled.
 const longestLag = 10 * time.Second
 
-// strain is a sort of fault of AWS.
+// strain is a kind of fault of AWS.
 type strain struct {
 	awsproxy.Fault
 	weight int
-	longMS int // how long it lasts at most
-	lag    int // of Latency, in ms
+	longMS int // maximum duration
+	lag    int // maximum delay of Latency, in ms
 }
 
 var strains = []strain{
@@ -40,17 +40,17 @@ var strains = []strain{
 	{Fault: awsproxy.Fault{Kind: awsproxy.Latency, Probability: 0.6}, weight: 3, longMS: 12000, lag: 1500},
 }
 
-// showsLate excepts the one listing by which a resource is looked for whose name is not its own. EC2 leaves instances
-// out of it for minutes after their launch, as the simulator does by itself, and no others.
+// showsLate returns false for DescribeInstances, the one listing that finds a resource by something other than its
+// name. Like EC2, the simulator omits new instances from it for minutes; it must not omit others.
 func showsLate(c awsproxy.Call) bool { return c.Operation != "DescribeInstances" }
 
-// struck are the services that a fault may strike alone; the empty one stands for all of them.
+// struck are the services that a fault can affect; the empty string means all services.
 var struck = []string{"", "", "s3", "sqs", "sns", "rds", "ec2", "sts", "route53", "acm", "tagging"}
 
-// betweenFaults is how long after the begin of a fault the next one comes, at most.
+// betweenFaults is the maximum time between the starts of two faults.
 const betweenFaults = 4 * time.Second
 
-// faultUntil has AWS fail in one way or another until ctx ends.
+// faultUntil injects random faults into AWS until ctx ends.
 func (w *world) faultUntil(ctx context.Context) {
 	lot := rand.New(rand.NewPCG(w.seed, 1<<40))
 	var under sync.WaitGroup
@@ -72,5 +72,5 @@ func (w *world) faultUntil(ctx context.Context) {
 	under.Wait()
 }
 
-// calm has AWS show everything at once, until end is called.
+// calm makes AWS show every change at once, until end is called.
 func (w *world) calm() (end func()) { return w.stack.Proxy.Calm() }

@@ -15,12 +15,13 @@ import (
 )
 
 const (
-	// How long after a blow the next one comes, and how long what is killed stays away.
+	// leastBetweenKills and mostBetweenKills limit the time between two kills, mostDown the downtime of a killed
+	// process.
 	leastBetweenKills, mostBetweenKills = 4 * time.Second, 14 * time.Second
 	mostDown                            = 5 * time.Second
 )
 
-// blow is something that happens to the cluster.
+// blow is a disruption of the cluster.
 type blow struct {
 	name   string
 	weight int
@@ -36,12 +37,12 @@ var blows = []blow{
 	{"clock", 3, (*world).jump},
 }
 
-// killUntil kills and moves the clock until ctx ends, and leaves everything running.
+// killUntil kills processes and moves the operator's clock until ctx ends. Every process runs when it returns.
 func (w *world) killUntil(ctx context.Context) error {
 	lot := rand.New(rand.NewPCG(w.seed, 1<<41))
 	next := func() {
 		wait := leastBetweenKills + time.Duration(lot.Int64N(int64(mostBetweenKills-leastBetweenKills)))
-		_ = measure.Pause(ctx, wait) // the end shows below
+		_ = measure.Pause(ctx, wait) // the loop condition checks for the end
 	}
 	for next(); ctx.Err() == nil; next() {
 		b := blows[weighted(lot, len(blows), func(i int) int { return blows[i].weight })]
@@ -58,8 +59,9 @@ func (w *world) killUntil(ctx context.Context) error {
 	return nil
 }
 
-// killAPIServer kills kube-apiserver when no namespace is being deleted. One that has just begun serves no custom
-// resources for a moment, and says nothing of it: a namespace that is being deleted would go, and leave them behind.
+// killAPIServer kills kube-apiserver when no namespace is being deleted. A kube-apiserver that has just started omits
+// custom resources from discovery for a moment, without an error: the namespace controller would then delete the
+// namespace and leave its custom resources behind.
 func (w *world) killAPIServer(ctx context.Context, lot *rand.Rand) error {
 	w.spaces.Lock()
 	defer w.spaces.Unlock()
@@ -76,7 +78,7 @@ func (w *world) killAPIServer(ctx context.Context, lot *rand.Rand) error {
 	return errIdle
 }
 
-// killPart kills a part of the control plane, and starts it again.
+// killPart returns a function that kills a part of the control plane and starts it again.
 func killPart(name string) func(*world, context.Context, *rand.Rand) error {
 	return func(w *world, ctx context.Context, lot *rand.Rand) error {
 		part := w.stack.Part(name)
@@ -90,8 +92,8 @@ func killPart(name string) func(*world, context.Context, *rand.Rand) error {
 
 var jumps = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
-// jump moves the operator's clock, forwards or backwards. Nothing is young for AWS meanwhile: that a clock which jumps
-// ahead makes the operator wait less for AWS than it must cannot be helped.
+// jump moves the operator's clock, forwards or backwards. AWS shows every change at once meanwhile: an operator whose
+// clock jumps ahead cannot wait long enough for a change that AWS does not show yet.
 func (w *world) jump(ctx context.Context, lot *rand.Rand) error {
 	by := pick(lot, jumps)
 	if w.operator.offset > 0 && lot.IntN(4) > 0 {
@@ -107,7 +109,7 @@ func (w *world) jump(ctx context.Context, lot *rand.Rand) error {
 	return nil
 }
 
-// storm lets everything loose for a while.
+// storm runs users, faults and kills at the same time, for the duration of the campaign.
 func (w *world) storm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.duration)
 	defer cancel()

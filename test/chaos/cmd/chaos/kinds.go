@@ -13,24 +13,24 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// kind is what users do with objects of one kind. Specs are templates: $(a|b) is one of those, $(1..9) a number, $NAME,
-// $NS and $ZONE stand for the object's name, its namespace and the hosted zone.
+// kind describes what users do with objects of one kind. In its spec templates, $(a|b) draws one of the alternatives
+// and $(1..9) a number; $NAME, $NS and $ZONE are the object's name, its namespace and the hosted zone.
 type kind struct {
 	name   string
 	weight int
 	slots  []string // names of objects, in each namespace
-	admin  bool     // only admins have it; cluster-scoped
-	fixed  bool     // it is there from the start, and is not deleted
-	id     string   // the field of the status by which AWS calls it; empty: no AWS kind
-	named  string   // the field of the spec that chooses its name in AWS; empty: there is none
+	admin  bool     // cluster-scoped, for admins only
+	fixed  bool     // exists from the start and is not deleted
+	id     string   // the status field with the ID in AWS; empty for kinds without a resource in AWS
+	named  string   // the spec field with the name in AWS; empty if there is none
 	spec   string
-	// edits are valid. Those of refused are for admission to refuse, whatever the object is. Those of astray are taken,
-	// and cannot be fulfilled; mend takes them back.
+	// edits are valid. Admission must refuse those in refused, whatever the object's state. It accepts those in astray,
+	// which cannot be fulfilled; mend reverts them.
 	edits, refused, astray []string
 	mend                   string
 }
 
-// image is one that the simulator has.
+// image is an AMI that the simulator has.
 const image = "ami-12c6146b"
 
 const (
@@ -38,7 +38,7 @@ const (
 	policies = `{"deletionPolicy":"$(Delete|Delete|Retain|Orphan)"}`
 	tags     = `{"tags":{"wave":"$(1..999)","$(a|b|c)":"$(1..9)"}}`
 	noTags   = `{"tags":null}`
-	// All that can send to the queues and topics of a namespace.
+	// Every possible sender to the topics (allBuckets) and the queues (everybody) of a namespace.
 	allBuckets = `{"allowFrom":[{"bucketRef":{"name":"b0"}},{"bucketRef":{"name":"b1"}},{"bucketRef":{"name":"b2"}}]}`
 	everybody  = `{"allowFrom":[{"bucketRef":{"name":"b0"}},{"bucketRef":{"name":"b1"}},{"bucketRef":{"name":"b2"}},{"topicRef":{"name":"t0"}},{"topicRef":{"name":"t1"}}]}`
 	badTags    = `{"tags":{"portico.dev/uid":"$(1..999)"}}`
@@ -160,7 +160,7 @@ var kinds = []kind{
 	},
 }
 
-// growth is the team that is a Team, and its namespace.
+// growth is the name of the Team object and its namespace.
 const growth = "growth"
 
 func (k kind) list() *unstructured.UnstructuredList {
@@ -169,7 +169,7 @@ func (k kind) list() *unstructured.UnstructuredList {
 	return l
 }
 
-// object returns one of the kind with nothing but a name.
+// object returns an object of the kind with only a name and namespace.
 func (k kind) object(namespace, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(k.name))
@@ -180,7 +180,7 @@ func (k kind) object(namespace, name string) *unstructured.Unstructured {
 
 var choice = regexp.MustCompile(`\$\(([^)]*)\)`)
 
-// fill writes a spec from a template.
+// fill fills in a spec template with random choices.
 func fill(lot *rand.Rand, template, namespace, name, zone string) string {
 	drawn := choice.ReplaceAllStringFunc(template, func(m string) string {
 		inner := m[2 : len(m)-1]
@@ -188,14 +188,14 @@ func fill(lot *rand.Rand, template, namespace, name, zone string) string {
 		if !isRange {
 			return pick(lot, strings.Split(inner, "|"))
 		}
-		from, _ := strconv.Atoi(low) // the table's, which a test fills
+		from, _ := strconv.Atoi(low) // a number in the table above; a test fills every template
 		to, _ := strconv.Atoi(high)
 		return strconv.Itoa(from + lot.IntN(to-from+1))
 	})
 	return strings.NewReplacer("$NAME", name, "$NS", namespace, "$ZONE", zone).Replace(drawn)
 }
 
-// specOf reads a filled template.
+// specOf parses a filled template.
 func specOf(text string) (spec map[string]any, err error) {
 	err = json.Unmarshal([]byte(text), &spec)
 	return spec, err

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers"
 )
 
-// Every template is a spec, whatever is drawn.
+// TestTemplatesAreSpecs checks that every template is a valid spec with any random choice.
 func TestTemplatesAreSpecs(t *testing.T) {
 	lot := rand.New(rand.NewPCG(1, 1))
 	for _, k := range kinds {
@@ -28,8 +28,8 @@ func TestTemplatesAreSpecs(t *testing.T) {
 	}
 }
 
-// notActedOn are the kinds that nobody asks for, and DatabaseUser, which takes a real database: the campaign's are the
-// simulator's. TestLostAnswersLoseNothing and its neighbours interrupt it.
+// notActedOn are the kinds that users do not create, and DatabaseUser, which needs a real database: the campaign has
+// only the simulator's. TestLostAnswersLoseNothing and its neighbours interrupt DatabaseUser.
 var notActedOn = []string{"DatabaseUser", "DomainClaim", "HostnameGrant", "PoolGateway"}
 
 func TestEveryKindIsActedOn(t *testing.T) {
@@ -46,7 +46,7 @@ func TestEveryKindIsActedOn(t *testing.T) {
 	}
 }
 
-// What is drawn depends on the seed alone.
+// TestASeedDrawsTheSame checks that the draw depends only on the seed.
 func TestASeedDrawsTheSame(t *testing.T) {
 	draw := func(seed uint64) (all []string) {
 		for n := range uint64(50) {
@@ -61,7 +61,7 @@ func TestASeedDrawsTheSame(t *testing.T) {
 	}
 }
 
-// What may be left is decided by the policy of the deletion that was the last.
+// TestTheLedgerKnowsWhatMayBeLeft checks that the policy of the last deletion decides what may be left.
 func TestTheLedgerKnowsWhatMayBeLeft(t *testing.T) {
 	l, k := newLedger(), kind{name: "SQSQueue", id: "queueName"}
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}, "status": map[string]any{"queueName": "q"}}}

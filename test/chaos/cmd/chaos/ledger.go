@@ -12,18 +12,18 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// ledger knows what may be left of objects that are gone.
+// ledger records which resources deleted objects may leave in AWS.
 type ledger struct {
 	mu    sync.Mutex
-	marks map[string]map[string]bool // by UID: the deletion policies that counted when it was deleted
-	freed map[string]bool            // resources that were orphaned, or are offered: they need no marks
+	marks map[string]map[string]bool // by UID: the deletion policies that could apply when the object was deleted
+	freed map[string]bool            // resources that were orphaned or offered: they need no ownership tag
 }
 
 func newLedger() *ledger {
 	return &ledger{marks: map[string]map[string]bool{}, freed: map[string]bool{}}
 }
 
-// deleting notes under which policy an object is deleted, by somebody's act now, or by one before.
+// deleting records the policy of a deletion: now resets the policies of an earlier deletion, otherwise it adds one.
 func (l *ledger) deleting(k kind, o *unstructured.Unstructured, now bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,14 +37,14 @@ func (l *ledger) deleting(k kind, o *unstructured.Unstructured, now bool) {
 	}
 }
 
-// free notes a resource that needs no marks.
+// free records a resource that needs no ownership tag.
 func (l *ledger) free(r resource) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.freed[r.String()] = true
 }
 
-// leaves reports whether something with the marks of an object that is gone may be there.
+// leaves reports whether the deleted object with this UID may have left a resource that has its tag.
 func (l *ledger) leaves(uid string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,14 +56,14 @@ func (l *ledger) leaves(uid string) bool {
 	return false
 }
 
-// isFree reports whether a resource needs no marks.
+// isFree reports whether a resource needs no ownership tag.
 func (l *ledger) isFree(r resource) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.freed[r.String()]
 }
 
-// counts are how often what was done, by sort and outcome.
+// counts count events by group and outcome.
 type counts struct {
 	mu  sync.Mutex
 	all map[string]map[string]int
@@ -80,7 +80,7 @@ func (c *counts) add(group, what string) {
 	c.all[group][what]++
 }
 
-// line lists a group, sorted, after their sum.
+// line formats a group's total, followed by its counts sorted by name.
 func (c *counts) line(group string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,7 @@
-// Command chaos lets random users loose on Portico for a while, with crashes, faults of AWS, a clock that jumps and
-// people who change things behind its back. Then all faults end, everything must settle, and AWS is compared with the
-// cluster. It fails when something is wrong. What users do, which faults strike and what is killed is drawn from a
-// seed; when exactly it meets what differs from run to run.
+// Command chaos runs random user actions against Portico for a while, with crashes, AWS faults, clock jumps and changes
+// made outside the operator. Then all faults end, everything must settle, and AWS is compared with the cluster. It
+// fails when something is wrong. A seed determines the user actions, the faults and the kills; their timing differs
+// from run to run.
 package main
 
 import (
@@ -21,11 +21,12 @@ func main() {
 	measure.Main("chaos", run)
 }
 
-// forgetAWS removes what the AWS SDK would take from the environment of whoever starts this, here and in the operator.
+// forgetAWS removes the caller's AWS variables from the environment, so that neither this process nor the operator uses
+// them.
 func forgetAWS() {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
-			_ = os.Unsetenv(name) // it fails for invalid names only
+			_ = os.Unsetenv(name) // fails only for invalid names
 		}
 	}
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// The times of the operator, in which a campaign sees many an audit.
+// The operator's intervals are short, so that a campaign includes many audits.
 const (
 	auditInterval = 20 * time.Second
 	sweepInterval = 10 * time.Second
 	passTimeout   = 10 * time.Second
 )
 
-// operator is the one of the test build, which is started again whenever it ends, as a kubelet would.
+// operator is the test build's process. Like a kubelet, the test restarts it whenever it exits.
 type operator struct {
 	*process.Process
-	clock string // the file that says how wrong the clock is
+	clock string // the file with the clock's offset
 
 	mu     sync.Mutex
 	offset time.Duration
-	held   bool // it stays down for now
+	held   bool // not to be restarted for now
 }
 
 func (w *world) startOperator(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (w *world) startOperator(ctx context.Context) error {
 		},
 		Env:   []string{"PORTICO_TEST_CLOCK_OFFSET=" + o.clock, fmt.Sprintf("PORTICO_TEST_TIME_SCALE=%v", operatorScale)},
 		Ready: stack.Answers("http://" + health + "/readyz"),
-		Died: func(*process.DiedError) { // without the API server it ends, for it may lead no more
+		Died: func(*process.DiedError) { // without the API server it loses its lease and exits
 			w.counts.add("kills", "operator, by itself")
 			w.revive(context.WithoutCancel(ctx))
 		},
@@ -62,7 +62,7 @@ func (w *world) startOperator(ctx context.Context) error {
 	return err
 }
 
-// revive starts the operator, again and again until it stays, unless it is held down.
+// revive starts the operator, repeatedly until it succeeds, unless it is held down.
 func (w *world) revive(ctx context.Context) {
 	o := w.operator
 	for ctx.Err() == nil {
@@ -80,7 +80,7 @@ func (w *world) revive(ctx context.Context) {
 	}
 }
 
-// killOperator ends the operator at once, and holds it down for a while.
+// killOperator kills the operator and holds it down for a while.
 func (w *world) killOperator(ctx context.Context, down time.Duration) error {
 	o := w.operator
 	o.hold(true)
@@ -97,7 +97,7 @@ func (o *operator) hold(on bool) {
 	o.held = on
 }
 
-// setClock makes the operator's clock wrong by so much.
+// setClock sets the offset of the operator's clock.
 func (o *operator) setClock(offset time.Duration) error {
 	next := o.clock + ".next"
 	if err := os.WriteFile(next, []byte(offset.String()), 0o600); err != nil {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// finding is a seed whose campaign found something, and what it was.
+// finding is a seed whose campaign found a fault, and a description of the fault.
 type finding struct {
 	seed uint64
 	what string
 }
 
-// found are the seeds that found something. CI takes them in turn, one a day.
+// found are the seeds that found a fault. CI runs one a day, in turn.
 var found = []finding{
 	{2, "what may not show yet was waited for until a clock that had been wrong caught up"},
 	{11, "the Secrets of an object that was kept twice in a row were left to nobody"},
@@ -25,8 +25,8 @@ var found = []finding{
 type options struct {
 	root     string
 	binary   string        // of the operator
-	duration time.Duration // of acts and faults
-	settleIn time.Duration // at most, until all is settled
+	duration time.Duration // of actions and faults
+	settleIn time.Duration // maximum time until everything has settled
 	restFor  time.Duration
 	seed     uint64
 	sabotage bool
@@ -47,7 +47,7 @@ func parse(args []string, now time.Time) (o options, err error) {
 	if o.duration <= 0 || o.settleIn <= 0 || o.restFor < auditInterval {
 		return o, fmt.Errorf("-duration and -settle must be more than 0, and -rest at least %s", auditInterval)
 	}
-	for _, path := range []*string{&o.root, &o.binary} { // processes run in folders of their own
+	for _, path := range []*string{&o.root, &o.binary} { // processes run in other folders
 		if *path, err = filepath.Abs(*path); err != nil {
 			return o, err
 		}

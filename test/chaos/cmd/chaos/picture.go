@@ -12,30 +12,30 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// object is one of an AWS kind that lives.
+// object is an existing object of an AWS kind.
 type object struct {
 	kind, name, uid string
-	id              string            // of its resource
-	foreign         bool              // it asks for what is somebody else's, and has none
-	tags            map[string]string // that its resource must have
-	fields          map[string]string // of its spec
+	id              string            // of its resource in AWS
+	foreign         bool              // it requests another owner's resource, and has none
+	tags            map[string]string // tags that its resource must have
+	fields          map[string]string // of the spec
 }
 
 func (o object) String() string { return o.kind + " " + o.name }
 
-// picture is what the cluster and AWS have at one moment.
+// picture is the state of the cluster and AWS at one moment.
 type picture struct {
 	objects   []object
 	resources []resource
-	leaves    func(uid string) bool // whether something may be left of an object that is gone
-	isFree    func(resource) bool   // whether it may be without marks
+	leaves    func(uid string) bool // whether the deleted object with this UID may have left a resource
+	isFree    func(resource) bool   // whether the resource needs no ownership tag
 	control   map[string]string
 
-	hostnames    map[string]string // the ARN of the certificate of each hostname that is held
+	hostnames    map[string]string // certificate ARN, by hostname
 	records      []record
-	certificates map[string]string // domains by ARN
+	certificates map[string]string // domain, by ARN
 
-	bindings map[string]string // the UIDs of AccessBindings by namespace/ServiceAccount
+	bindings map[string]string // UIDs of AccessBindings, by namespace/ServiceAccount
 	rights   rights
 }
 
@@ -97,7 +97,7 @@ func (p picture) counts() string {
 		len(p.objects), len(p.resources), len(p.control), len(p.hostnames), len(p.records), len(p.certificates), len(p.bindings))
 }
 
-// compare returns what is wrong.
+// compare returns every difference between the cluster and AWS, sorted.
 func (p picture) compare() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	living, by := map[string]object{}, map[string]resource{}
@@ -135,7 +135,7 @@ func (p picture) compare() (wrong []string) {
 	return wrong
 }
 
-// compareControl compares what is somebody else's with what it was.
+// compareControl compares the resources of another owner with their original configuration.
 func (p picture) compareControl(by map[string]resource) (wrong []string) {
 	for name, config := range p.control {
 		if r, there := by[name]; !there {
@@ -178,7 +178,7 @@ func (p picture) compareNames() (wrong []string) {
 		switch {
 		case r.name == theirRecord:
 			have[theirRecord] = true
-		case r.proof: // it stays: other certificates of the domain need it
+		case r.proof: // the validation record stays: other certificates of the domain need it
 			_, of, _ := strings.Cut(r.name, ".")
 			have["proof "+of] = true
 		case !held:
@@ -201,7 +201,7 @@ func (p picture) compareNames() (wrong []string) {
 	return wrong
 }
 
-// compareName compares one hostname with the records that there are, and its certificate.
+// compareName compares one hostname with the existing records and its certificate.
 func (p picture) compareName(name, arn string, have map[string]bool) (wrong []string) {
 	for _, sort := range []string{"A", "AAAA", "TXT", "proof"} {
 		if !have[sort+" "+name] {

@@ -7,7 +7,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// report tells what the storm was.
+// report prints what happened during the storm.
 func (w *world) report(out io.Writer) {
 	for _, group := range []struct{ name, title string }{
 		{"acts", "acts"}, {"outcomes", "of which"}, {"kills", "kills, and jumps of the clock"}, {"faults", "faults of AWS"}, {"answers", "answers of people at the end"},

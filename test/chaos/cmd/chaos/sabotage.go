@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tryComparison does harm while nobody repairs it, and fails unless each harm is found, and nothing else.
+// tryComparison causes harm while the operator is down, and fails unless compare reports exactly each harm.
 func (w *world) tryComparison(ctx context.Context, out io.Writer) error {
 	w.operator.hold(true)
 	if err := w.operator.Kill(); err != nil {
@@ -51,7 +51,7 @@ func (w *world) tryComparison(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// tryHarm does one harm more, and sees that one thing more is wrong.
+// tryHarm causes one more harm and checks that compare reports exactly one more difference.
 func (w *world) tryHarm(ctx context.Context, want string, do func() error) error {
 	before, err := w.picture(ctx)
 	if err != nil {

@@ -22,17 +22,17 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// settle ends everything that is wrong from outside, answers what waits for a person, and waits for the rest.
+// settle ends all faults, acts on what waits for a person, and waits until the rest has settled.
 func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []string, err error) {
 	began := time.Now()
 	w.calm()
 	w.revive(ctx)
-	// Where an object was deleted and made again while nobody could watch, the garbage collector of Kubernetes takes
-	// the new one for the old, and keeps what belonged to that, until it begins again.
+	// If an object was deleted and created again while the garbage collector could not watch, the collector takes the
+	// new object for the old one and keeps its dependents until it restarts.
 	if err := w.stack.Part("kube-controller-manager").Restart(ctx); err != nil {
 		return 0, nil, err
 	}
-	for err = w.putRight(ctx); err != nil; err = w.putRight(ctx) { // an API server that has just begun refuses for want of what policies need
+	for err = w.putRight(ctx); err != nil; err = w.putRight(ctx) { // an API server that has just started refuses requests until it has what its policies need
 		if time.Since(began) > w.settleIn || measure.Pause(ctx, time.Second) != nil {
 			return 0, nil, fmt.Errorf("put right what users did: %w", err)
 		}
@@ -40,10 +40,10 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 	for time.Since(began) < w.settleIn {
 		if unsettled, err = w.unsettled(ctx); err != nil || len(unsettled) > 0 {
 			took = time.Since(began)
-		} else if time.Since(began) > auditInterval { // all has been looked at since, what was deleted in the last moment too
+		} else if time.Since(began) > auditInterval { // an audit has since covered everything, including the last deletions
 			return took, nil, nil
 		}
-		// What is kept is made again as it was: paused, or astray.
+		// A kept object is created again as it was: it can be paused or have an edit that cannot be fulfilled.
 		if err := cmp.Or(w.putRight(ctx), w.answer(ctx)); err != nil {
 			w.counts.add("answers", err.Error())
 		}
@@ -54,7 +54,7 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 	return time.Since(began), unsettled, err
 }
 
-// putRight takes back what leads astray, and goes on with what is paused.
+// putRight reverts edits that cannot be fulfilled, and resumes paused objects.
 func (w *world) putRight(ctx context.Context) error {
 	for _, k := range slices.Backward(kinds) { // the provider and the team first
 		all, err := w.objects(ctx, k)
@@ -77,13 +77,13 @@ func (w *world) putRight(ctx context.Context) error {
 	return nil
 }
 
-// isAstray reports whether an object names what is nowhere, as those of kind.astray do.
+// isAstray reports whether an object names something that does not exist, as the edits in kind.astray do.
 func isAstray(o *unstructured.Unstructured) bool {
 	spec := text(o.Object["spec"])
 	return slices.ContainsFunc([]string{"nowhere", "broken-crash", "0123456789abcdef0"}, func(mark string) bool { return strings.Contains(spec, mark) })
 }
 
-// unsettled lists what is not as it should be, with why.
+// unsettled lists the objects that are not in their final state, with the reason.
 func (w *world) unsettled(ctx context.Context) (all []string, err error) {
 	for _, k := range append([]kind{{name: "HostnameGrant"}, {name: "PoolGateway"}}, kinds...) {
 		some, err := w.objects(ctx, k)
@@ -115,8 +115,8 @@ func (w *world) unsettled(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// notSettled says what is not as it should be, "" if nothing is. What asks for a resource of somebody else is to wait
-// for ever.
+// notSettled returns why the object is not in its final state, or "". An object that requests another owner's resource
+// must wait permanently.
 func notSettled(o *unstructured.Unstructured) string {
 	c := ready(o)
 	why := fmt.Sprintf("%s: %s", c.Reason, c.Message)
@@ -133,7 +133,8 @@ func notSettled(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// atRest watches that nothing is written any more, once an audit has been over everything, and returns what was.
+// atRest waits until an audit has covered everything, then checks that nothing is written for restFor. It returns the
+// writes.
 func (w *world) atRest(ctx context.Context, out io.Writer) (wrong []string, err error) {
 	if err := measure.Pause(ctx, auditInterval*3/2); err != nil {
 		return nil, err
@@ -165,10 +166,10 @@ func (w *world) atRest(ctx context.Context, out io.Writer) (wrong []string, err 
 	return wrong, nil
 }
 
-// byItself are what is written though nothing happens.
+// byItself are the resources that are written even when nothing happens.
 var byItself = []string{"leases", "nodes", "tokenreviews", "subjectaccessreviews", "selfsubjectaccessreviews", "serviceaccounts"}
 
-// kubernetesWrites counts the writes that the API server has taken, by what they are of.
+// kubernetesWrites counts the writes that the API server has accepted, by verb, resource and subresource.
 func (w *world) kubernetesWrites(ctx context.Context) (map[string]int, error) {
 	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {

@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// patience is how long anything may take before the storm.
+	// patience is the timeout of each step before the storm.
 	patience = 2 * time.Minute
 	poll     = 100 * time.Millisecond
-	// answerTimeout is how long a user waits for the API server.
+	// answerTimeout is the timeout of a user's request to the API server.
 	answerTimeout = 5 * time.Second
 )
 
-// manyHostnames is what a namespace can have, so that those that come and go are not paced: a certificate in 12 hours.
+// manyHostnames is each namespace's hostname limit. It is high, so that the pacing of certificates, which applies to 12
+// hours, does not delay hostnames that come and go.
 const manyHostnames = 1000
 
-// world is everything that the campaign acts on, and what it has seen.
+// world is everything that the campaign acts on, and its findings.
 type world struct {
 	options
 	stack    *stack.Stack
@@ -42,18 +43,18 @@ type world struct {
 	operator *operator
 	counts   *counts
 	ledger   *ledger
-	control  map[string]string // the configurations of what is somebody else's, by resource
+	control  map[string]string // the configuration of each resource of another owner
 	progress io.Writer
 
-	spaces         sync.Mutex // while namespaces are deleted, or the API server is
+	spaces         sync.Mutex // held while a namespace is deleted, or the API server killed
 	apiServerBegan time.Time
 
 	mu      sync.Mutex
-	invalid []string // what was taken though it must be refused
-	trials  int      // namespaces for trials so far
+	invalid []string // invalid requests that were accepted
+	trials  int      // number of trial namespaces so far
 }
 
-// places are the namespaces in which users act, and who.
+// places are the namespaces in which users act, with the user of each.
 var places = []struct{ namespace, user string }{{"payments", "payments-dev"}, {"search", "search-dev"}, {growth, "growth-dev"}}
 
 func begin(ctx context.Context, o options, progress io.Writer) (*world, error) {
@@ -92,7 +93,7 @@ func (w *world) fill(ctx context.Context) (err error) {
 	}
 	w.account = newAccount(w.stack.OutsideAWS(), w.stack.Zones[stack.Zone{Domain: stack.Domain}])
 	w.services = w.account.services()
-	w.stack.Proxy.SetRoute53Rate(0) // or every hostname of the campaign waits for those before it
+	w.stack.Proxy.SetRoute53Rate(0) // otherwise each hostname of the campaign waits for the previous ones
 	if err := w.makeControl(ctx); err != nil {
 		return fmt.Errorf("make what is somebody else's: %w", err)
 	}
@@ -120,7 +121,7 @@ func newClient(cfg *rest.Config) (client.Client, error) {
 	return client.New(cfg, client.Options{Scheme: controllers.Scheme()})
 }
 
-// team returns the Team in whose namespace users act, too.
+// team returns the Team object; users act in its namespace, too.
 func (w *world) team() *unstructured.Unstructured {
 	type object = map[string]any
 	return &unstructured.Unstructured{Object: object{
@@ -133,7 +134,7 @@ func (w *world) team() *unstructured.Unstructured {
 	}}
 }
 
-// awaitReady waits until the provider and the team are.
+// awaitReady waits until the provider and the team are Ready.
 func (w *world) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -157,14 +158,14 @@ func (w *world) objects(ctx context.Context, k kind) ([]unstructured.Unstructure
 	return l.Items, err
 }
 
-// note keeps a finding for the end.
+// note records a finding for the final report.
 func (w *world) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.invalid = append(w.invalid, fmt.Sprintf(format, args...))
 }
 
-// taken returns what was taken though it is invalid.
+// taken returns the invalid requests that were accepted.
 func (w *world) taken() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,7 +187,7 @@ func ready(o *unstructured.Unstructured) (c metav1.Condition) {
 	return c
 }
 
-// field returns a text of an object.
+// field returns a field of an object as a string, or "" if it is not set.
 func field(o *unstructured.Unstructured, path ...string) string {
 	value, _, _ := unstructured.NestedFieldNoCopy(o.Object, path...)
 	if value == nil {

@@ -26,12 +26,12 @@ import (
 const (
 	namespace = "payments"
 	config    = "test/fuzz/schemathesis.toml"
-	// patience is what a run may take after its time is up: requests under way end, and what was found is made smaller.
+	// patience is how much longer than its time a run can take: requests in flight end, and failing input is minimised.
 	patience = 2 * time.Minute
 )
 
-// senders are who sends requests: a developer all that there are, and who looks after the platform those that only such
-// a role gets past authorization with.
+// senders are the users that send requests: a developer, who sends all of them, and a platform admin, who sends those
+// that only that role is authorised for.
 var senders = []sender{
 	{user: "payments-dev", share: 3},
 	{user: "platform-admin", share: 1, paths: "/(awsproviders|poolgateways|domainclaims|hostnamegrants)"},
@@ -39,11 +39,11 @@ var senders = []sender{
 
 type sender struct {
 	user  string
-	share int    // of the time
-	paths string // a regular expression; "" for all
+	share int    // of the total time
+	paths string // a regular expression; "" matches all
 }
 
-// requests fuzzes the REST API of a portal that is there for nothing else.
+// requests fuzzes the REST API of a separate portal.
 func (j job) requests(ctx context.Context) (err error) {
 	j.say("\n==> the REST API of a portal of its own, %s", j.rest)
 	targets, err := build.For("fuzz", os.Getenv)
@@ -55,7 +55,7 @@ func (j job) requests(ctx context.Context) (err error) {
 	}
 	s, err := stack.Start(ctx, stack.Options{
 		Root: j.root, Parts: stack.Everything, Progress: j.out,
-		PortalSettings: map[string]string{"api-rate": "0"}, // or most answers were 429
+		PortalSettings: map[string]string{"api-rate": "0"}, // otherwise most responses would be 429
 	})
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (j job) requests(ctx context.Context) (err error) {
 	return errors.Join(err, j.panics(filepath.Join(s.Dir, "portal.log")))
 }
 
-// send runs schemathesis for so long, and looks whether everything lives afterwards.
+// send runs schemathesis for the given time, and checks that all processes still run afterwards.
 func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Duration) error {
 	token, err := s.Token(ctx, by.user)
 	if err != nil {
@@ -104,7 +104,7 @@ func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Dura
 	err = cmd.Run()
 	switch died := s.Err(); {
 	case ctx.Err() != nil:
-		return nil // that it did not come to its end is told once, for all
+		return nil // run reports the cancellation once for all parts
 	case died != nil:
 		return died
 	case bounded.Err() != nil:
@@ -113,7 +113,7 @@ func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Dura
 	return j.judge(err, by, s.PortalURL)
 }
 
-// judge tells what a status of schemathesis means: 1 is for what it found.
+// judge interprets the exit status of schemathesis: 1 means that it found a fault.
 func (j job) judge(err error, by sender, portal string) error {
 	failed, ended := errors.AsType[*exec.ExitError](err)
 	switch {
@@ -127,7 +127,8 @@ func (j job) judge(err error, by sender, portal string) error {
 		"-H \"Authorization: Bearer $TOKEN\" and http://localhost:8080 in place of %s", by.user, j.seed, by.user, portal)
 }
 
-// panics fails if the portal's log tells of one: an answer that was begun is not taken back.
+// panics fails if the portal's log contains a panic. A panic after the response has begun does not show in the
+// response.
 func (j job) panics(log string) error {
 	b, err := os.ReadFile(filepath.Clean(log))
 	if err != nil {
@@ -141,10 +142,10 @@ func (j job) panics(log string) error {
 	return nil
 }
 
-// name is that of an object of each kind that there is from the beginning; the configuration knows it.
+// name is the name of the initial object of each kind, which the configuration of schemathesis uses.
 const name = "fuzzed"
 
-// makeObjects asks for one of each kind that teams request, and for a provider, as the samples have them.
+// makeObjects creates an object of each kind that teams request, and a provider, from the samples.
 func makeObjects(ctx context.Context, s *stack.Stack) error {
 	developer, err := s.Token(ctx, senders[0].user)
 	if err != nil {
@@ -161,7 +162,7 @@ func makeObjects(ctx context.Context, s *stack.Stack) error {
 	if err := call(ctx, http.MethodGet, api+"catalog", developer, nil, &catalog); err != nil {
 		return err
 	}
-	// A hostname that can be had brings the objects that the platform keeps for it.
+	// A granted hostname also makes the platform create its objects.
 	with := map[string]map[string]any{"GatewayHostnameRequest": {
 		"hostname": "shop." + namespace + "." + stack.Domain, "zoneId": s.Zones[stack.Zone{Domain: stack.Domain}],
 		"providerRef": map[string]any{"name": stack.Provider},
@@ -174,7 +175,7 @@ func makeObjects(ctx context.Context, s *stack.Stack) error {
 	return makeObject(ctx, api+"awsproviders", admin, "AWSProvider", nil)
 }
 
-// makeObject asks for the sample of a kind, with other values of some fields.
+// makeObject creates the sample of a kind, with the given fields changed.
 func makeObject(ctx context.Context, url, token, kind string, with map[string]any) error {
 	b, err := samples.Files.ReadFile(strings.ToLower(kind) + ".yaml")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Go adds to what a fuzz target begins with each time that it runs, and never takes anything away. These are the most
-// inputs, and bytes, that are kept of one target between two runs: what it begins with takes a second or two.
+// mostSeen and mostBytes limit the inputs of one target that are kept between two runs. Go adds to a fuzz target's
+// corpus in each run and never removes anything; running the corpus should take only a second or two.
 const (
 	mostSeen  = 1000
 	mostBytes = 4 << 20
 )
 
-// forget removes the oldest files of a folder until so many and so many bytes are left. A folder that does not exist is
-// empty.
+// forget removes the oldest files of a folder until at most the given number of files and bytes is left. A missing
+// folder counts as empty.
 func forget(folder string, most int, bytes int64) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -55,7 +55,7 @@ func inFolder(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// TestWhatAFuzzTargetBeginsWithIsBounded runs a real one, where an earlier run has left too much.
+// TestWhatAFuzzTargetBeginsWithIsBounded runs a real target whose corpus from an earlier run is too large.
 func TestWhatAFuzzTargetBeginsWithIsBounded(t *testing.T) {
 	root := module(t, endless)
 	_, seen := job{root: root}.compiled("a")

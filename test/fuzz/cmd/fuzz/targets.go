@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// target is a fuzz target of Go.
+// target is a Go fuzz target.
 type target struct{ folder, name string }
 
 var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 
-// findTargets returns all fuzz targets that test files declare.
+// findTargets returns all fuzz targets in test files.
 func findTargets(root fs.FS) ([]target, error) {
 	var all []target
 	err := fs.WalkDir(root, ".", func(at string, d fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func findTargets(root fs.FS) ([]target, error) {
 	return all, err
 }
 
-// targets compiles them, and runs each for a while.
+// targets compiles the targets, and runs each for a while.
 func (j job) targets(ctx context.Context) error {
 	all, err := findTargets(os.DirFS(j.root))
 	if err != nil {
@@ -67,15 +67,15 @@ func (j job) targets(ctx context.Context) error {
 	return errors.Join(found...)
 }
 
-// compiled returns the paths of a folder's test binary, which has Go's instrumentation for fuzzing, and of the inputs
-// that its targets found interesting, with which the next run begins.
+// compiled returns the path of a folder's test binary, which is instrumented for fuzzing, and that of the corpus which
+// its targets have generated and the next run starts with.
 func (j job) compiled(folder string) (binary, seen string) {
 	at := filepath.Join(j.root, ".cache", "fuzz", filepath.FromSlash(folder))
 	return filepath.Join(at, "fuzz.test"), filepath.Join(at, "seen")
 }
 
-// compile tells how long it takes, for that is no time of fuzzing: the first time Go compiles all that the targets
-// import.
+// compile compiles the test binaries and prints the time of each, which does not count as fuzzing: the first time, Go
+// compiles everything that the targets import.
 func (j job) compile(ctx context.Context, all []target) error {
 	folders := make([]string, 0, len(all))
 	for _, t := range all {
@@ -98,7 +98,7 @@ func (j job) compile(ctx context.Context, all []target) error {
 	return nil
 }
 
-// fuzz runs one. What it finds, Go keeps in testdata/fuzz beside it: from then on it is a test.
+// fuzz runs one target. Go stores a failing input in testdata/fuzz next to it, where it is a test from then on.
 func (j job) fuzz(ctx context.Context, t target) error {
 	folder := filepath.Join(j.root, filepath.FromSlash(t.folder))
 	before := inputs(folder, t.name)
@@ -129,13 +129,13 @@ func (j job) fuzz(ctx context.Context, t target) error {
 		t.name, t.folder, err, t.name, t.folder)
 }
 
-// timeIsUp tells from what a target that wrote no input said that its time was over, which Go 1.26 now and then takes
-// for a failure (golang/go#75804).
+// timeIsUp reports whether the output of a target that wrote no input says that its time was over, which Go 1.26
+// sometimes treats as a failure (golang/go#75804).
 func timeIsUp(said string) bool {
 	return strings.Contains(said, "context deadline exceeded") && !strings.Contains(said, "failure while testing seed corpus")
 }
 
-// inputs returns the names of the inputs that are stored as tests of a target.
+// inputs returns the names of a target's inputs that are stored as tests.
 func inputs(folder, name string) []string {
 	entries, _ := os.ReadDir(filepath.Join(folder, "testdata", "fuzz", name)) // most targets have none
 	names := make([]string, 0, len(entries))
@@ -145,8 +145,8 @@ func inputs(folder, name string) []string {
 	return names
 }
 
-// command tells what it says as it goes, and is told to end, and not killed, when ctx ends: what it started ends with
-// it.
+// command returns a command whose output goes to the job's. When ctx ends it is interrupted, not killed, so that it can
+// stop what it started.
 func (j job) command(ctx context.Context, folder, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

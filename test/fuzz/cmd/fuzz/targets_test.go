@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// module writes a repository of one package with this test file, and returns its folder.
+// module writes a repository with one package that has this test file, and returns its folder.
 func module(t *testing.T, tests string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -25,7 +25,7 @@ func module(t *testing.T, tests string) string {
 	return root
 }
 
-// output is what is told, and told is called with all of it each time.
+// output collects the output, and calls told with all of it after each write.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder

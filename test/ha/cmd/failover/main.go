@@ -1,5 +1,5 @@
-// Command failover measures how long Portico is without a leader when the operator that leads ends, and whether
-// anything is done twice across the change: two operators with a deployment's flags against a real kube-apiserver and
+// Command failover measures how long Portico is without a leader when the leading operator ends, and whether anything
+// is done twice during the change. It runs two operators with a deployment's flags against a real kube-apiserver and
 // the AWS simulator. It fails when a goal is missed.
 package main
 
@@ -17,7 +17,7 @@ import (
 
 func main() { measure.Main("failover", run) }
 
-// way is how a leader ends, and how long until the next one leads at most.
+// way is a way in which a leader ends, and the maximum time until the next one works.
 type way struct {
 	name string
 	end  func(*operator) error
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	return errors.Join(append(missed, w.pause(ctx, *hiccups, out), w.doubles(out))...)
 }
 
-// measure ends the leader again and again, and tells what the goal is missed by.
+// measure ends the leader tries times, and returns an error if the goal is missed.
 func (w *world) measure(ctx context.Context, one way, tries int, out io.Writer) error {
 	var leads, works []time.Duration
 	for i := range tries {

@@ -18,16 +18,16 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// times are those since the leader was told to end, or was killed.
+// times are durations since the leader got its signal.
 type times struct {
-	leads time.Duration // until the other one leads
-	works time.Duration // until what was requested meanwhile is being created in AWS
+	leads time.Duration // until the other operator leads
+	works time.Duration // until AWS receives the creation of a bucket requested meanwhile
 }
 
-// underWay is how many buckets and queues are being created when the leader ends.
+// underWay is how many buckets, and how many queues, are being created when the leader ends.
 const underWay = 4
 
-// try ends the leader in the middle of its work, and requests one more bucket at the same moment.
+// try ends the leader while it works, and requests one more bucket at the same moment.
 func (w *world) try(ctx context.Context, one way, name string) (times, error) {
 	name = strings.ToLower(name)
 	leader, standby, err := w.roles(ctx)
@@ -64,7 +64,7 @@ func (w *world) try(ctx context.Context, one way, name string) (times, error) {
 	return t, w.ready(ctx, append(all, late))
 }
 
-// watch tells when the other one leads, and when late is created in AWS.
+// watch measures when the standby leads, and when late is created in AWS.
 func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, standby *operator, late *v1alpha1.S3Bucket) (t times, err error) {
 	err = until(ctx, patience, "the other operator to lead and to work", func() (bool, error) {
 		if t.leads == 0 && standby.leads(ctx) {
@@ -80,7 +80,7 @@ func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, 
 	return t, err
 }
 
-// ready waits until everything is Ready.
+// ready waits until all objects are Ready.
 func (w *world) ready(ctx context.Context, all []client.Object) error {
 	for _, obj := range all {
 		err := until(ctx, patience, obj.GetName()+" to be Ready", func() (bool, error) {
@@ -108,10 +108,10 @@ func queue(name string) *v1alpha1.SQSQueue {
 	return q
 }
 
-// hiccup is how long the API server stops answering: less than a leader's patience.
+// hiccup is how long the API server stops answering: less than the leader's renew deadline.
 const hiccup = 3 * time.Second
 
-// pause stops the API server for a while, again and again: no leader must end for it.
+// pause repeatedly stops the API server for the time of a hiccup, and fails if that makes a leader end.
 func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
 	changes := 0
 	for i := range times {
@@ -145,11 +145,11 @@ func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
 	return nil
 }
 
-// doubles counts in the journal what was created more than once.
+// doubles fails if the proxy's journal shows that something was created more than once.
 func (w *world) doubles(out io.Writer) error {
 	made := map[string]int{}
 	for _, c := range w.stack.Proxy.CallsSince(w.began, awsproxy.By(awsproxy.Operator), awsproxy.Writes) {
-		if strings.HasPrefix(c.Operation, "Create") && c.Status != 0 && c.Status < 300 { // a call that was cut off may have done nothing
+		if strings.HasPrefix(c.Operation, "Create") && c.Status != 0 && c.Status < 300 { // without a response it may have had no effect
 			made[c.Operation+" "+c.Resource]++
 		}
 	}

@@ -22,9 +22,9 @@ import (
 
 const (
 	team = "failover"
-	// poll is for states that nobody announces.
+	// poll is the interval for states that cannot be watched.
 	poll = 20 * time.Millisecond
-	// patience is how long anything may take that is no goal.
+	// patience is the timeout of waits that are not measured against a goal.
 	patience = 2 * time.Minute
 )
 
@@ -34,7 +34,7 @@ type world struct {
 	kube      client.Client
 	operators []*operator
 	began     awsproxy.Mark
-	broken    error // what ended the measuring
+	broken    error // the error that ended the measurement
 	progress  io.Writer
 }
 
@@ -45,7 +45,7 @@ type operator struct {
 }
 
 func begin(ctx context.Context, root string, progress io.Writer) (*world, error) {
-	root, err := filepath.Abs(root) // processes run in folders of their own
+	root, err := filepath.Abs(root) // processes run in other folders
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (w *world) fill(ctx context.Context, binary string) (err error) {
 	return nil
 }
 
-// startOperator runs a replica with the flags of a deployment: all defaults but where it listens.
+// startOperator runs a replica with a deployment's flags: the defaults, except for its listen addresses.
 func (w *world) startOperator(ctx context.Context, name, binary string) (*operator, error) {
 	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-operator")
 	if err != nil {
@@ -110,13 +110,13 @@ func (w *world) startOperator(ctx context.Context, name, binary string) (*operat
 	return o, err
 }
 
-// leads reports whether the operator leads now; one that does not answer does not.
+// leads reports whether the operator leads now. It returns false if the operator does not answer.
 func (o *operator) leads(ctx context.Context) bool {
 	all, err := measure.Scrape(ctx, o.metrics)
 	return err == nil && all.Sum("leader_election_master_status", nil) > 0
 }
 
-// roles waits until one operator leads and the other stands by.
+// roles waits until exactly one operator leads.
 func (w *world) roles(ctx context.Context) (leader, standby *operator, err error) {
 	err = until(ctx, patience, "one of two operators to lead", func() (bool, error) {
 		a, b := w.operators[0].leads(ctx), w.operators[1].leads(ctx)
@@ -129,7 +129,7 @@ func (w *world) roles(ctx context.Context) (leader, standby *operator, err error
 	return leader, standby, err
 }
 
-// until polls until done says so.
+// until polls until done returns true.
 func until(ctx context.Context, most time.Duration, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

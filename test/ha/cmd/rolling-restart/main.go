@@ -1,6 +1,6 @@
-// Command rolling-restart restarts two portals, one after the other, behind a proxy that does as a Service does, while
-// users open pages, send forms, write through the REST API and watch pages. It fails when a request or a form is lost,
-// or a stream does not go on.
+// Command rolling-restart restarts two portals, one after the other, behind a proxy that acts as a Service, while users
+// open pages, send forms, write through the REST API and watch pages. It fails when a request or a form is lost, or
+// when a stream does not resume.
 package main
 
 import (

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// proxy does as a Service with a readiness probe does: new connections go in turn to the replicas that are ready; those
-// that are there go on, whatever becomes of their replica.
+// proxy acts as a Service with a readiness probe: it distributes new connections among the ready replicas in turn.
+// Existing connections stay open even if their replica is no longer ready.
 type proxy struct {
 	listener net.Listener
 	replicas []*replica
 	turn     atomic.Uint64
 }
 
-// replica is one of those behind a proxy.
+// replica is a replica behind the proxy.
 type replica struct {
 	address string
 	ready   atomic.Bool
-	served  atomic.Int64 // connections
+	served  atomic.Int64 // number of connections
 }
 
-// probeEvery is how often readiness is asked for; one answer decides.
+// probeEvery is the interval of the readiness probe. A single result changes the readiness.
 const probeEvery = 500 * time.Millisecond
 
 func newProxy(ctx context.Context) (*proxy, error) {
@@ -51,7 +51,7 @@ func (p *proxy) run(ctx context.Context) {
 	}
 }
 
-// probe keeps ready up to date.
+// probe keeps r.ready up to date.
 func (r *replica) probe(ctx context.Context) {
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	for {
@@ -66,7 +66,7 @@ func (r *replica) probe(ctx context.Context) {
 	}
 }
 
-// next returns a replica that is ready, in turn.
+// next returns the next ready replica, in turn.
 func (p *proxy) next() (*replica, error) {
 	for range p.replicas {
 		r := p.replicas[p.turn.Add(1)%uint64(len(p.replicas))]
@@ -77,7 +77,7 @@ func (p *proxy) next() (*replica, error) {
 	return nil, errors.New("no replica is ready")
 }
 
-// pass carries one connection to one replica, until either end closes it.
+// pass forwards one connection to a replica, until both directions are closed.
 func (p *proxy) pass(from net.Conn) {
 	defer func() { _ = from.Close() }()
 	r, err := p.next()

@@ -22,27 +22,27 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// user has a browser with a session, and a program with a token.
+// user is a user with a browser session and a REST API token.
 type user struct {
 	name, session, token string
-	// Requests and streams have connections of their own: one that Go's client opens for nothing, because another one
-	// became free meanwhile, is closed by any server in the end, and a write that is sent at that moment is lost;
-	// browsers send it again.
+	// Streams have their own client. Go's client may open a connection and then leave it idle because another one
+	// became free; servers eventually close idle connections, and a write sent at that moment is lost. Browsers would
+	// retry it.
 	http, streams *http.Client
 	load          *load
 }
 
-// load is all that the users do.
+// load is the work of all users, with its results.
 type load struct {
 	world *world
 	users []*user
 
 	mu       sync.Mutex
-	sent     map[string]int // requests, by what they were for
+	sent     map[string]int // requests, by purpose
 	lost     []string
-	accepted []string // names of what was requested and answered with success
-	streams  int      // that were opened
-	moved    int      // that ended and were opened again
+	accepted []string // names of the objects whose creation succeeded
+	streams  int      // streams opened
+	moved    int      // streams opened again after they had ended
 	longest  time.Duration
 }
 
@@ -65,7 +65,7 @@ func (w *world) users(ctx context.Context, n int) (*load, error) {
 	return l, nil
 }
 
-// signIn takes two requests, which may go to different replicas.
+// signIn sends two requests, which can reach different replicas.
 func (u *user) signIn(ctx context.Context, claims oidctest.Claims) error {
 	begun, err := u.send(ctx, http.MethodGet, "/auth/login", nil, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (u *user) signIn(ctx context.Context, claims oidctest.Claims) error {
 	return nil
 }
 
-// answer is what a request got; zero if it got none.
+// answer is the response to a request, or zero if there was none.
 type answer struct {
 	status int
 	header http.Header
@@ -99,7 +99,7 @@ func cookies(a answer) string {
 	return strings.Join(all, "; ")
 }
 
-// send sends one request and reads its answer to the end. Writes are never sent twice.
+// send sends one request and reads its response to the end. It does not retry writes.
 func (u *user) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.load.world.proxy.url()+path, body)
 	if err != nil {
@@ -118,7 +118,7 @@ func (u *user) send(ctx context.Context, method, path string, header http.Header
 	return answer{resp.StatusCode, resp.Header}, err
 }
 
-// start lets all users work until stop is called, which waits for the requests under way.
+// start starts the work of all users. stop waits for the requests in flight.
 func (l *load) start(ctx context.Context) (stop func()) {
 	working, end := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -129,7 +129,7 @@ func (l *load) start(ctx context.Context) (stop func()) {
 	return func() { end(); all.Wait() }
 }
 
-// work does one thing after the other. What has begun is ended by no clock.
+// work sends one request after the other until working ends. It does not cancel a request in flight.
 func (u *user) work(ctx, working context.Context) {
 	for n := 0; pause(working, 300*time.Millisecond+rand.N(700*time.Millisecond)); n++ {
 		name := fmt.Sprintf("%s-%d", u.name, n)
@@ -152,7 +152,7 @@ func (u *user) work(ctx, working context.Context) {
 	}
 }
 
-// note keeps what became of a request; name is that of what was asked for.
+// note records the result of a request; name is the object that the request creates, if any.
 func (l *load) note(what, name string, want int, got answer, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +167,7 @@ func (l *load) note(what, name string, want int, got answer, err error) {
 	}
 }
 
-// watch keeps a page's stream open as a browser does: it connects again when the stream ends.
+// watch keeps a page's stream open as a browser does, and reconnects when the stream ends.
 func (u *user) watch(ctx context.Context) {
 	var ended time.Time
 	for ctx.Err() == nil {
@@ -182,7 +182,7 @@ func (u *user) watch(ctx context.Context) {
 	}
 }
 
-// stream follows a page until the stream ends; opened is called when the first of it has come.
+// stream reads a page's stream until it ends. It calls opened once the first line has arrived.
 func (u *user) stream(ctx context.Context, opened func()) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.load.world.proxy.url()+"/teams/"+team+"/live", http.NoBody)
 	if err != nil {
@@ -208,7 +208,7 @@ func (u *user) stream(ctx context.Context, opened func()) error {
 	return err
 }
 
-// opened notes a stream, and how long its page went without one.
+// opened counts an opened stream, and records the longest time for which a page had none.
 func (l *load) opened(ended time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,7 +219,7 @@ func (l *load) opened(ended time.Time) {
 	}
 }
 
-// verdict tells what became of it all, and fails if anything was lost.
+// verdict prints the results, and fails if anything was lost.
 func (l *load) verdict(ctx context.Context, out io.Writer) error {
 	made := &v1alpha1.S3BucketList{}
 	if err := l.world.kube.List(ctx, made, client.InNamespace(team)); err != nil {

@@ -27,7 +27,7 @@ import (
 
 const (
 	team = "rolling"
-	// endsWithin is how long a portal may take to end: what its Pod's grace period would be.
+	// endsWithin is how long a portal can take to end: its Pod's grace period.
 	endsWithin = 30 * time.Second
 )
 
@@ -42,7 +42,7 @@ type world struct {
 	progress io.Writer
 }
 
-// portal is one replica, a process that is started again.
+// portal is one replica, a process that is restarted.
 type portal struct {
 	name, path, log string
 	args            []string
@@ -88,7 +88,7 @@ func begin(ctx context.Context, root string, progress io.Writer) (w *world, err 
 	return w, nil
 }
 
-// fill makes the team.
+// fill creates the team.
 func (w *world) fill(ctx context.Context) (err error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -107,7 +107,7 @@ func (w *world) fill(ctx context.Context) (err error) {
 	)
 }
 
-// addPortal prepares a replica with the flags of a deployment, and the keys that all replicas have.
+// addPortal prepares a replica with a deployment's flags, and the session keys that all replicas share.
 func (w *world) addPortal(ctx context.Context, path, name string) error {
 	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-portal")
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *world) addPortal(ctx context.Context, path, name string) error {
 	return nil
 }
 
-// start runs the portal and waits until the proxy knows that it is ready.
+// start runs the portal and waits until the proxy finds it ready.
 func (p *portal) start(ctx context.Context) error {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *portal) start(ctx context.Context) error {
 	return fmt.Errorf("%s is not ready after a minute; its log is %s", p.name, p.log)
 }
 
-// stop asks the portal to end, and waits for it.
+// stop sends SIGTERM to the portal and waits until it ends.
 func (p *portal) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (w *world) end() error {
 	return w.stack.Close()
 }
 
-// issuing lets the identity provider of tests serve here.
+// issuing serves the test's identity provider from this process.
 type issuing struct{ *world }
 
 func (issuing) Helper() {}

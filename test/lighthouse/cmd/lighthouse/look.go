@@ -15,7 +15,7 @@ import (
 	"text/tabwriter"
 )
 
-// categories are what Lighthouse scores, with the least that a page may have; 0 is only told.
+// categories are the categories that Lighthouse scores, with the minimum score of a page; 0 means no minimum.
 var categories = []struct {
 	id, title string
 	least     float64
@@ -23,22 +23,22 @@ var categories = []struct {
 	{"performance", "performance", 0.95}, {"accessibility", "accessibility", 1}, {"best-practices", "best practices", 1}, {"seo", "search engines", 0},
 }
 
-// lighthouse is the program, in the browser that listens at a port.
+// lighthouse runs Lighthouse with the browser that listens on port.
 type lighthouse struct {
 	program string
 	port    int
 	reports string
 }
 
-// result is what a page scored, on one form of device.
+// result is a page's scores on one kind of device.
 type result struct {
 	page, device string
-	scores       map[string]float64 // by category; -1 is none
-	failed       []string           // audits that are not passed, and count
-	unweighted   []string           // those that do not count, such as the back/forward cache
+	scores       map[string]float64 // by category; -1 means no score
+	failed       []string           // failed audits that count towards a score
+	unweighted   []string           // failed audits that do not count, such as the back/forward cache
 }
 
-// report is as much of Lighthouse's as is read.
+// report has the fields of Lighthouse's report that are used here.
 type report struct {
 	RuntimeError *struct{ Code, Message string }
 	Categories   map[string]struct {
@@ -55,7 +55,7 @@ type report struct {
 	}
 }
 
-// page has Lighthouse look at a page.
+// page runs Lighthouse on a page.
 func (l lighthouse) page(ctx context.Context, name, device, url string) (result, error) {
 	path := filepath.Join(l.reports, name+"-"+device)
 	args := []string{
@@ -82,7 +82,7 @@ func (l lighthouse) page(ctx context.Context, name, device, url string) (result,
 	return r.read(name, device), nil
 }
 
-// read returns the scores, and the audits that are not passed.
+// read returns the report's scores and failed audits.
 func (r report) read(name, device string) result {
 	out := result{page: name, device: device, scores: map[string]float64{}}
 	for _, c := range categories {
@@ -108,7 +108,7 @@ func (r report) read(name, device string) result {
 	return out
 }
 
-// printTable prints what each page scored.
+// printTable prints the scores of each page.
 func printTable(out io.Writer, all []result) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprint(t, "page\tdevice")
@@ -126,7 +126,7 @@ func printTable(out io.Writer, all []result) {
 	_ = t.Flush()
 }
 
-// verdict returns the error of pages that miss a goal.
+// verdict returns an error for pages that miss a minimum.
 func verdict(all []result) error {
 	var missed []error
 	for _, r := range all {

@@ -1,6 +1,6 @@
-// Command lighthouse has Google's Lighthouse look at the portal's pages, as a team's developer and a platform admin see
-// them, and writes its reports. It fails unless every page is at its goal: 0.95 for performance, which depends on the
-// machine too, and 1 for accessibility and best practices.
+// Command lighthouse runs Google's Lighthouse on the portal's pages, as a team's developer and as a platform admin, and
+// writes its reports. It fails unless every page reaches its goal: 0.95 for performance, which also depends on the
+// machine, and 1 for accessibility and best practices.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// limit ends a run in which something hangs.
+// limit is the timeout of a run.
 const limit = 40 * time.Minute
 
 func main() { measure.Main("lighthouse", run) }

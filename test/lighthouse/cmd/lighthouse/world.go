@@ -30,7 +30,7 @@ const (
 	patience = 30 * time.Second
 )
 
-// pages are looked at, by who sees them; nobody has not signed in.
+// pages are the pages to check, with their user; nobody means signed out.
 var pages = []struct{ user, name, path string }{
 	{"", "sign-in", "/"},
 	{"payments-dev", "resources", "/teams/payments"},
@@ -48,7 +48,7 @@ var pages = []struct{ user, name, path string }{
 	{"platform-admin", "all-teams", "/teams/-"},
 }
 
-// world is the platform, and a browser.
+// world is the platform and a browser.
 type world struct {
 	stack   *stack.Stack
 	port    int
@@ -56,7 +56,7 @@ type world struct {
 	stop    func()
 }
 
-// begin starts the platform with something to see, and the browser.
+// begin starts the platform with some objects, and the browser.
 func begin(ctx context.Context, root string, progress io.Writer) (*world, error) {
 	s, err := stack.Start(ctx, stack.Options{
 		Root: root, Progress: progress,
@@ -84,7 +84,7 @@ func (w *world) end() error {
 	return w.stack.Close()
 }
 
-// freePort returns a port that is free now. Lighthouse must be told it before the browser could tell which it has.
+// freePort returns a port that is currently free. Lighthouse needs the port before the browser could report its own.
 func freePort(ctx context.Context) (int, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +93,7 @@ func freePort(ctx context.Context) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// request has something made, and waits until it is Ready.
+// request creates objects and waits until they are Ready.
 func (w *world) request(ctx context.Context) error {
 	c, err := client.New(w.stack.Admin, client.Options{Scheme: controllers.Scheme()})
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *world) request(ctx context.Context) error {
 	return errors.New("the bucket and the web app did not become Ready in time")
 }
 
-// visit has Lighthouse look at the pages, as who sees them.
+// visit runs Lighthouse on the pages, each as its user.
 func (w *world) visit(ctx context.Context, look lighthouse, only string, progress io.Writer) (all []result, err error) {
 	user := ""
 	for _, p := range pages {
@@ -148,7 +148,7 @@ func (w *world) visit(ctx context.Context, look lighthouse, only string, progres
 	return all, nil
 }
 
-// signIn signs a sample user in, in place of whoever is.
+// signIn signs in a sample user and replaces the current session.
 func (w *world) signIn(user string) error {
 	tab, cancel := context.WithTimeout(w.browser, patience)
 	defer cancel()

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// poll is for states that nobody announces.
+	// poll is the interval for states that cannot be watched.
 	poll = 100 * time.Millisecond
-	// patience is how long anything may take; nothing is said about how long it should.
+	// patience is the timeout of each wait. It is no goal for the duration.
 	patience = 5 * time.Minute
-	// word is how often is said what is waited for.
+	// word is the interval of the progress messages about a wait.
 	word = 20 * time.Second
 )
 
-// campaign is an installation that is upgraded, and taken back.
+// campaign is an installation that is upgraded and rolled back.
 type campaign struct {
 	stack     *stack.Stack
 	installer *installer
@@ -37,12 +37,12 @@ type campaign struct {
 	discovery discovery.DiscoveryInterface
 	old, new  tree
 	rounds    int
-	kinds     map[string]string // of the baseline, with their resources
+	kinds     map[string]string // the baseline's kinds, with their resource names
 	visitor   *visitor
 	progress  io.Writer
 	table     table
 
-	before  snapshot // what users had before the first step
+	before  snapshot // the users' objects before the first step
 	settled time.Time
 }
 
@@ -83,14 +83,14 @@ func (c *campaign) connect() (err error) {
 	return err
 }
 
-// phase is one step of the campaign; runs is the version whose Pods run after it.
+// phase is one step of the campaign. runs is the version that the Pods run after it.
 type phase struct {
 	name string
 	do   func(context.Context) error
 	runs tree
 }
 
-// campaign goes from the baseline to this tree and back.
+// campaign upgrades from the baseline to this tree and rolls back.
 func (c *campaign) campaign(ctx context.Context) error {
 	if err := c.fill(ctx); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (c *campaign) campaign(ctx context.Context) error {
 	return nil
 }
 
-// fill requests one of every kind, and waits until all is done.
+// fill creates an object of every kind, and waits until everything is done.
 func (c *campaign) fill(ctx context.Context) error {
 	began := time.Now()
 	if err := c.request(ctx); err != nil {
@@ -152,7 +152,7 @@ func (c *campaign) fill(ctx context.Context) error {
 	return err
 }
 
-// rest waits until nothing has been written in AWS during a look at everything.
+// rest waits for a reconcile of all objects during which nothing is written in AWS.
 func (c *campaign) rest(ctx context.Context) error {
 	return c.until(ctx, "AWS to see no more writes", func() error {
 		mark := c.stack.Proxy.Mark()
@@ -166,7 +166,7 @@ func (c *campaign) rest(ctx context.Context) error {
 	})
 }
 
-// run does one step, has everything looked at, and notes what came of it.
+// run does one step, requests a reconcile of all objects, and records the results.
 func (c *campaign) run(ctx context.Context, p phase) error {
 	mark, began := c.stack.Proxy.Mark(), time.Now()
 	pods, err := c.pods(ctx)
@@ -204,10 +204,10 @@ func (c *campaign) run(ctx context.Context, p phase) error {
 	return r.verdict()
 }
 
-// found fills in what must be nothing.
+// found records everything that must be empty: writes, plans, changes and lost requests.
 func (c *campaign) found(ctx context.Context, mark awsproxy.Mark, r *row) (err error) {
 	r.reads = len(c.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Reads))
-	for _, call := range c.stack.Proxy.CallsSince(mark, awsproxy.Writes) { // those of the load balancer controller too
+	for _, call := range c.stack.Proxy.CallsSince(mark, awsproxy.Writes) { // of the load balancer controller, too
 		r.writes = append(r.writes, fmt.Sprintf("%s %s %s of %s", call.Actor, call.Service, call.Operation, call.Resource))
 	}
 	r.visits, r.lost = c.visitor.report()
@@ -220,7 +220,7 @@ func (c *campaign) found(ctx context.Context, mark awsproxy.Mark, r *row) (err e
 	return err
 }
 
-// swept waits until the operator has listed twice what there is.
+// swept waits until the operator has done two sweeps.
 func (c *campaign) swept(ctx context.Context, mark awsproxy.Mark) error {
 	return c.until(ctx, "two sweeps", func() error {
 		if n := len(c.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.To("sqs", "ListQueues"))); n < 2 {
@@ -230,7 +230,7 @@ func (c *campaign) swept(ctx context.Context, mark awsproxy.Mark) error {
 	})
 }
 
-// pods returns the UIDs of the Pods of operator and portal.
+// pods returns the UIDs of the operator's and the portal's Pods.
 func (c *campaign) pods(ctx context.Context) (uids []string, err error) {
 	list, err := c.clients.CoreV1().Pods(stack.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -242,7 +242,7 @@ func (c *campaign) pods(ctx context.Context) (uids []string, err error) {
 	return uids, nil
 }
 
-// runs waits until all Pods are of a version, and ready.
+// runs waits until all Pods run the version and are ready.
 func (c *campaign) runs(ctx context.Context, t tree) error {
 	return c.until(ctx, "the Pods of the "+t.tag+" to be ready, and no others", func() error {
 		list, err := c.clients.CoreV1().Pods(stack.Namespace).List(ctx, metav1.ListOptions{})
@@ -267,7 +267,7 @@ func (c *campaign) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.progress, format+"\n", args...)
 }
 
-// until polls until done is content; what it last complained of is in the error.
+// until polls until done returns nil. On timeout its error includes done's last error.
 func (c *campaign) until(ctx context.Context, what string, done func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

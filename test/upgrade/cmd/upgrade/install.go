@@ -15,10 +15,10 @@ import (
 	"github.com/portico-platform/portico/test/stack/pods"
 )
 
-// replicas of operator and of portal.
+// replicas is the number of replicas of the operator, and of the portal.
 const replicas = 2
 
-// installer does what docs/install.md and docs/upgrade.md say, by helm or by kubectl.
+// installer follows docs/install.md and docs/upgrade.md, with helm or with kubectl.
 type installer struct {
 	root, dir, kubeconfig string
 	with                  string
@@ -27,13 +27,13 @@ type installer struct {
 
 type object = map[string]any
 
-// prepare makes what everybody has before Portico is installed.
+// prepare creates what must exist before Portico is installed.
 func (i *installer) prepare(ctx context.Context, s *stack.Stack) error {
 	i.kubeconfig, i.dir = s.AdminKubeconfig, filepath.Join(s.Dir, "install")
 	operator, portal := s.Settings()
 	maps.Copy(operator, map[string]string{"sweep-interval": "3s", "provider-resync": "5s", "installation-check-interval": "2s"})
-	portal["installation-check-interval"] = "2s" // roles take a moment until they hold
-	portal["shutdown-delay-duration"] = "5s"     // as by default: a Service takes a moment to send nothing more
+	portal["installation-check-interval"] = "2s" // new roles take a moment to be effective
+	portal["shutdown-delay-duration"] = "5s"     // the default: a Service continues to send requests for a moment
 	i.values = object{"operator": operator, "portal": portal}
 	for _, step := range [][]string{
 		{"create", "namespace", stack.Namespace},
@@ -56,8 +56,8 @@ func (i *installer) run(ctx context.Context, program string, args ...string) err
 	return err
 }
 
-// install makes a version what runs, be there another one or none, and waits for its Pods only where one was: the stack
-// does so the first time.
+// install installs or upgrades to a version. With wait, it waits for the Pods; on the first installation the stack does
+// that.
 func (i *installer) install(ctx context.Context, t tree, wait bool) error {
 	if i.with == "kubectl" {
 		return i.apply(ctx, t, wait)
@@ -73,7 +73,7 @@ func (i *installer) install(ctx context.Context, t tree, wait bool) error {
 	return i.run(ctx, "helm", args...)
 }
 
-// back returns to the version of before.
+// back rolls back to the previous version.
 func (i *installer) back(ctx context.Context, t tree) error {
 	if i.with == "kubectl" {
 		return i.apply(ctx, t, true)
@@ -101,7 +101,7 @@ func (i *installer) chartValues() object {
 	}
 }
 
-// apply does what an installation without Helm does: an overlay over config/default.
+// apply installs without Helm, with an overlay over config/default.
 func (i *installer) apply(ctx context.Context, t tree, wait bool) error {
 	if !wait {
 		if err := i.run(ctx, "kubectl", "create", "secret", "generic", "portico-session-keys", "-n", stack.Namespace, "--from-literal=keys="+sessionKey()); err != nil {
@@ -132,7 +132,7 @@ func (i *installer) apply(ctx context.Context, t tree, wait bool) error {
 
 func (i *installer) overlay(t tree, base string) object {
 	patch := func(o object) object {
-		text, _ := yaml.Marshal(o) // maps of strings
+		text, _ := yaml.Marshal(o) // only maps of strings, so it cannot fail
 		return object{"patch": string(text)}
 	}
 	overlay := object{
@@ -167,7 +167,7 @@ func (i *installer) file(name string, content object) (path string, err error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// fix brings the cluster to a version by its portico check --fix, and returns how many objects that changed.
+// fix runs the version's portico check --fix, and returns how many objects that changed.
 func (i *installer) fix(ctx context.Context, t tree) (steps int, err error) {
 	said, err := command(ctx, i.root, filepath.Join(t.bin(), "portico"), "check", "--fix", "--yes", "--kubeconfig", i.kubeconfig)
 	if err != nil {
@@ -183,7 +183,7 @@ func (i *installer) fix(ctx context.Context, t tree) (steps int, err error) {
 	return steps, nil
 }
 
-// lacks fails if something is missing that a version needs.
+// lacks fails if the cluster lacks something that the version needs.
 func (i *installer) lacks(ctx context.Context, t tree) error {
 	if _, err := command(ctx, i.root, filepath.Join(t.bin(), "portico"), "check", "--kubeconfig", i.kubeconfig); err != nil {
 		return fmt.Errorf("%s with %s Pods: %w", t, strconv.Itoa(replicas), err)

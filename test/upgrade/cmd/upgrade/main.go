@@ -1,6 +1,6 @@
-// Command upgrade upgrades a whole installation and takes it back: it installs the baseline, with one of every kind,
-// upgrades to this tree with nothing but portico check --fix between, and returns to the baseline. It fails unless, all
-// the way, AWS sees no write, everything stays Ready, nothing that users have changes, and the portal answers every
+// Command upgrade upgrades a whole installation and rolls it back. It installs the baseline with an object of every
+// kind, upgrades to this tree with only portico check --fix in between, and returns to the baseline. It fails unless
+// throughout AWS receives no write, everything stays Ready, no user's object changes, and the portal answers every
 // request.
 package main
 
@@ -26,7 +26,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	path, err := filepath.Abs(*root) // processes run in folders of their own
+	path, err := filepath.Abs(*root) // processes run in other folders
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/portico-platform/portico/api/iampolicy"
 )
 
-// openQueues lets topics send to the queues that have subscribed to them, as somebody with access to AWS did for
-// versions that did not write policies of queues. What a queue lets in by itself stays.
+// openQueues lets topics send to the queues that are subscribed to them. Versions that did not write queue policies
+// needed someone with access to AWS to do that. It does not change a queue that has a policy.
 func (c *campaign) openQueues(ctx context.Context, all []unstructured.Unstructured) error {
 	api := sqs.NewFromConfig(c.stack.OutsideAWS())
 	for i := range all {
@@ -60,5 +60,5 @@ func openQueue(ctx context.Context, api *sqs.Client, queue, topic string) error 
 	return err
 }
 
-// policy is the attribute of a queue that has its access policy.
+// policy is the queue attribute that holds the access policy.
 const policy = sqstypes.QueueAttributeNamePolicy

@@ -20,7 +20,7 @@ import (
 // user is one of the sample users.
 const user = "payments-dev"
 
-// visitor has a session of the portal from before the upgrade, and a token of the REST API.
+// visitor has a portal session from before the upgrade, and a token for the REST API.
 type visitor struct {
 	portal, token string
 	http          *http.Client
@@ -30,7 +30,7 @@ type visitor struct {
 	lost []string
 }
 
-// signIn does in plain HTTP what a user does in a browser.
+// signIn signs in with plain HTTP, as a browser does.
 func signIn(ctx context.Context, s *stack.Stack) (*visitor, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func signIn(ctx context.Context, s *stack.Stack) (*visitor, error) {
 	return v, nil
 }
 
-// answer is what a request got in the end.
+// answer is the final response to a request.
 type answer struct {
 	at     *url.URL // after redirects
 	status int
@@ -87,7 +87,7 @@ func (v *visitor) send(ctx context.Context, method, to string, form url.Values) 
 	return answer{resp.Request.URL, resp.StatusCode, string(text)}, err
 }
 
-// visit asks for a page and by REST, and tells what came of it that should not.
+// visit requests a page and a REST resource, and returns an error for each unexpected response.
 func (v *visitor) visit(ctx context.Context) error {
 	var errs []error
 	for _, at := range []string{"/teams/" + team, "/api/v1/namespaces/" + team + "/s3buckets"} {
@@ -106,10 +106,10 @@ func (v *visitor) visit(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// between is how long a visitor rests.
+// between is the pause between two visits.
 const between = 50 * time.Millisecond
 
-// visiting visits again and again until stop is called.
+// visiting visits repeatedly until stop is called.
 func (v *visitor) visiting(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -134,7 +134,7 @@ func (v *visitor) visiting(ctx context.Context) (stop func()) {
 	return func() { cancel(); all.Wait() }
 }
 
-// report tells how many requests there were since the last report, and what became of those that were lost.
+// report returns the number of requests since the last report, and the errors of those that were lost.
 func (v *visitor) report() (sent int, lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// records returns what the leading operator remembers of its passes, by UID.
+// records returns the leading operator's reconcile records, by UID.
 func (c *campaign) records(ctx context.Context) (map[string]operatorapi.Record, error) {
 	lease, err := c.clients.CoordinationV1().Leases(stack.Namespace).Get(ctx, operatorapi.Lease, metav1.GetOptions{})
 	if err != nil {
@@ -69,7 +69,7 @@ func recordsAfter(ctx context.Context, transport *http.Transport, at, token, aft
 	return page, json.NewDecoder(resp.Body).Decode(&page)
 }
 
-// lookedAt asks for a look at every object, and waits until the operator that leads has had one at each and is content.
+// lookedAt requests a reconcile of every object, and waits until the leading operator has reconciled each successfully.
 func (c *campaign) lookedAt(ctx context.Context) error {
 	all, err := c.ours(ctx)
 	if err != nil {
@@ -97,10 +97,11 @@ func (c *campaign) lookedAt(ctx context.Context) error {
 	})
 }
 
-// inSync is the reason of everything that is Ready.
+// inSync is the reason of every record without an error.
 const inSync = "InSync"
 
-// content tells why an object has not been looked at since then, or what the look found; nil if all is well.
+// content returns nil if the object was reconciled successfully since the given time, otherwise an error with the
+// reason.
 func content(o *unstructured.Unstructured, records map[string]operatorapi.Record, since time.Time) error {
 	r, ok := records[string(o.GetUID())]
 	switch {
@@ -112,7 +113,7 @@ func content(o *unstructured.Unstructured, records map[string]operatorapi.Record
 	return nil
 }
 
-// planned returns what the leading operator has found to do since then.
+// planned returns the actions that the leading operator has planned since the given time.
 func (c *campaign) planned(ctx context.Context, since time.Time) (all []string, err error) {
 	records, err := c.records(ctx)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *campaign) planned(ctx context.Context, since time.Time) (all []string, 
 	return all, nil
 }
 
-// allReady waits until every object of ours says that it is Ready, in a status of its latest generation.
+// allReady waits until every object of Portico's kinds is Ready, with a status of its latest generation.
 func (c *campaign) allReady(ctx context.Context) error {
 	return c.until(ctx, "everything to be Ready", func() error {
 		all, err := c.ours(ctx)

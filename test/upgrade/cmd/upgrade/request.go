@@ -22,20 +22,19 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// team of the samples.
+// team is the team of the samples.
 const team = "payments"
 
-// byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname.
+// byOthers are kinds of which the campaign creates no objects: the stack does, or Portico does for a hostname.
 var byOthers = []string{"AWSProvider", "DomainClaim", "HostnameGrant", "PoolGateway"}
 
-// absent are kinds of which there is no object here: a DatabaseUser needs a real database, and a Team an account of its
-// own.
+// absent are kinds that the campaign leaves out: a DatabaseUser needs a real database, and a Team its own account.
 var absent = []string{"DatabaseUser", "Team"}
 
 //go:embed extras.yaml
 var extras string
 
-// kindsOf returns the kinds of a version with the names of their resources, as its CRDs say.
+// kindsOf returns the kinds in a version's CRDs, with the names of their resources.
 func kindsOf(files fs.FS) (map[string]string, error) {
 	crds, err := stack.ReadObjects(files, "config/crd/bases")
 	if err != nil {
@@ -49,15 +48,15 @@ func kindsOf(files fs.FS) (map[string]string, error) {
 	return all, nil
 }
 
-// givesRights reports whether the version at dir gives Pods rights in AWS.
+// givesRights reports whether the version at dir can grant AWS permissions to Pods.
 func givesRights(dir string) bool {
 	kinds, err := kindsOf(os.DirFS(dir))
 	_, has := kinds[v1alpha1.KindAccessBinding]
 	return err == nil && has
 }
 
-// requests returns what the teams ask for: the samples of all kinds of a version, made to fit the stack, and more. A
-// kind without a sample is an error.
+// requests returns the objects that teams create: the samples of all kinds of a version, adapted to the stack, and a
+// few more. A kind without a sample is an error.
 func requests(files fs.FS, account map[string]string) ([]*unstructured.Unstructured, error) {
 	kinds, err := kindsOf(files)
 	if err != nil {
@@ -84,7 +83,7 @@ func requests(files fs.FS, account map[string]string) ([]*unstructured.Unstructu
 	return append(all, more...), err
 }
 
-// fit makes a sample one of the stack's: in a team's namespace, with the provider and the zone that there are.
+// fit adapts a sample to the stack: it sets a team's namespace, and the existing provider and zone.
 func fit(o *unstructured.Unstructured, account map[string]string) error {
 	o.SetNamespace(team)
 	spec, ok := o.Object["spec"].(object)
@@ -101,7 +100,7 @@ func fit(o *unstructured.Unstructured, account map[string]string) error {
 	return nil
 }
 
-// account returns what objects name of AWS: hosted zones, and a subnet that is tagged for a namespace.
+// account returns the AWS resources that objects refer to: hosted zones, and a subnet that is tagged for a namespace.
 func (c *campaign) account(ctx context.Context) (map[string]string, error) {
 	api := ec2.NewFromConfig(c.stack.OutsideAWS())
 	out, err := api.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{})
@@ -124,7 +123,7 @@ func (c *campaign) account(ctx context.Context) (map[string]string, error) {
 	}, nil
 }
 
-// request asks for one of every kind that the baseline has.
+// request creates an object of every kind that the baseline has.
 func (c *campaign) request(ctx context.Context) error {
 	account, err := c.account(ctx)
 	if err != nil {
@@ -141,7 +140,7 @@ func (c *campaign) request(ctx context.Context) error {
 	return stack.ApplyObjects(ctx, c.stack.Admin, all...)
 }
 
-// binaries returns the folder of each version's binaries, by the tag of its images.
+// binaries returns the folder of each version's binaries, by image tag.
 func binaries(trees ...tree) map[string]string {
 	all := map[string]string{}
 	for _, t := range trees {

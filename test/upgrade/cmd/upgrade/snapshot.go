@@ -17,14 +17,14 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// passing are kinds whose objects come, go and change all the time.
+// passing are kinds whose objects are created, deleted and changed all the time.
 var passing = []string{"Endpoints", "EndpointSlice", "Event", "Lease", "PodMetrics"}
 
-// snapshot is what users have in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and of
-// the shared Gateways, and Portico's own kinds wherever they are.
+// snapshot is the users' objects in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and
+// of the shared Gateways, and Portico's own kinds in all namespaces.
 type snapshot map[string]*unstructured.Unstructured
 
-// watched are the namespaces that an upgrade must not change anything in.
+// watched are the namespaces in which an upgrade must not change anything.
 var watched = []string{team, "search", "portico-gateways"}
 
 // look takes a snapshot.
@@ -49,7 +49,7 @@ func (c *campaign) look(ctx context.Context) (snapshot, error) {
 	return all, nil
 }
 
-// listed returns the namespaced resources, and all of Portico's.
+// listed returns all namespaced resources, and Portico's cluster-scoped ones.
 func listed(d discovery.DiscoveryInterface) ([]schema.GroupVersionResource, error) {
 	groups, err := d.ServerPreferredResources()
 	if err != nil {
@@ -71,8 +71,8 @@ func listed(d discovery.DiscoveryInterface) ([]schema.GroupVersionResource, erro
 	return all, nil
 }
 
-// changed tells what became of the objects that were there before: what was created, deleted, replaced or changed,
-// status aside. Values are not told, for some are secret.
+// changed lists the objects that were created, deleted, replaced or changed, ignoring their status. It lists the paths
+// of changes but no values, because some are secret.
 func (before snapshot) changed(now snapshot) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(before)) {
@@ -96,7 +96,7 @@ func (before snapshot) changed(now snapshot) []string {
 	return all
 }
 
-// lasting returns a copy of an object without its status, the fields about its writers, and what this program writes.
+// lasting returns a copy of an object without its status, its managed fields and the annotations of this program.
 func lasting(o *unstructured.Unstructured) object {
 	o = o.DeepCopy()
 	delete(o.Object, "status")
@@ -109,7 +109,7 @@ func lasting(o *unstructured.Unstructured) object {
 	return o.Object
 }
 
-// differing returns the paths, below at, of the values that differ.
+// differing returns the paths below at whose values differ.
 func differing(at string, was, is any) []string {
 	if reflect.DeepEqual(was, is) {
 		return nil
@@ -132,7 +132,7 @@ func differing(at string, was, is any) []string {
 	return all
 }
 
-// countsOf counts the objects of each kind. It is an error if a kind has none.
+// countsOf counts the objects of each kind. A kind without objects is an error.
 func countsOf(all []unstructured.Unstructured, kinds map[string]string) (map[string]int, error) {
 	counts := map[string]int{}
 	for i := range all {
@@ -146,7 +146,7 @@ func countsOf(all []unstructured.Unstructured, kinds map[string]string) (map[str
 	return counts, nil
 }
 
-// ours returns the objects of Portico's kinds.
+// ours returns all objects of Portico's kinds.
 func (c *campaign) ours(ctx context.Context) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {

@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// table is what came of the campaign.
+// table is the campaign's results.
 type table struct {
 	counts map[string]int // objects by kind
 	rows   []row
 }
 
-// row is what came of one step.
+// row is the result of one step.
 type row struct {
 	phase, runs string
-	took        time.Duration // until every object was looked at, and Ready
-	reads       int           // calls of the operator to AWS
-	replaced    int           // Pods that are new
+	took        time.Duration // until every object was reconciled and Ready
+	reads       int           // the operator's read calls to AWS
+	replaced    int           // new Pods
 	visits      int           // requests to the portal
-	// What must not be: writes in AWS, things that the operator found to do, changes of what users have, requests lost.
+	// These must be empty: writes in AWS, actions that the operator planned, changes of users' objects, and lost
+	// requests.
 	writes, planned, changed, lost []string
 }
 
-// verdict fails if something is as it must not be.
+// verdict returns an error unless everything that must be empty is.
 func (r row) verdict() error {
 	var errs []error
 	for _, one := range []struct {
@@ -47,7 +48,7 @@ func (r row) verdict() error {
 	return errors.Join(errs...)
 }
 
-// most is how many of what must not be are told.
+// most is the maximum number of entries that verdict lists of each.
 const most = 20
 
 func (t *table) print(out io.Writer) {

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// tree is a version of Portico: its files, and what is built from them.
+// tree is a version of Portico: its files and its build results.
 type tree struct {
 	dir    string
-	tag    string // of its images
-	commit string // "" of the tree that is tested
+	tag    string // image tag
+	commit string // "" for the tree under test
 }
 
 func (t tree) bin() string { return filepath.Join(t.dir, "bin") }
 
 func (t tree) String() string { return t.tag }
 
-// baselineFile, below the repository, says which commit to upgrade from.
+// baselineFile, relative to the repository, contains the commit to upgrade from.
 const baselineFile = "test/upgrade/baseline"
 
-// parseBaseline returns the only line that is no comment: a full hash.
+// parseBaseline returns the only line that is not a comment: a full commit hash.
 func parseBaseline(text string) (commit string, err error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -44,8 +44,7 @@ func parseBaseline(text string) (commit string, err error) {
 	return commit, nil
 }
 
-// baseline takes the files of the commit to upgrade from out of git, and builds them. What was built before is used
-// again.
+// baseline extracts the commit to upgrade from out of git and builds it. It reuses an earlier build.
 func baseline(ctx context.Context, root, from string, progress io.Writer) (tree, error) {
 	if from == "" {
 		text, err := os.ReadFile(filepath.Join(root, baselineFile))
@@ -76,7 +75,7 @@ func baseline(ctx context.Context, root, from string, progress io.Writer) (tree,
 	return t, nil
 }
 
-// extract writes the files of the commit, unless they are there.
+// extract writes the commit's files, unless they exist.
 func (t tree) extract(ctx context.Context, root string) error {
 	if _, err := os.Stat(t.dir); err == nil {
 		return nil
@@ -93,10 +92,10 @@ func (t tree) extract(ctx context.Context, root string) error {
 	if _, err := command(ctx, part, "tar", "-xf", archive); err != nil {
 		return err
 	}
-	return os.Rename(part, t.dir) // whole or not at all
+	return os.Rename(part, t.dir) // atomic
 }
 
-// build makes operator, portal and portico. The go command knows whether they are up to date.
+// build builds operator, portal and portico. The go command skips what is up to date.
 func (t tree) build(ctx context.Context) error {
 	const version = "github.com/portico-platform/portico/api/version"
 	stamps := "-X " + version + ".number=" + t.tag + " -X " + version + ".commit=" + t.commit
@@ -105,7 +104,7 @@ func (t tree) build(ctx context.Context) error {
 	return err
 }
 
-// command runs a program and returns what it prints; what it says goes into the error.
+// command runs a program and returns its standard output. Its error includes the standard error.
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -45,7 +45,7 @@ func TestTheBaselineIsOneCommit(t *testing.T) {
 
 var account = map[string]string{"PUBLIC_ZONE": "ZPUBLIC", "PRIVATE_ZONE": "ZPRIVATE", "SUBNET": "subnet-1"}
 
-// Every kind is requested, but those that others make.
+// TestOneOfEveryKindIsRequested checks that requests has every kind, except those that others create.
 func TestOneOfEveryKindIsRequested(t *testing.T) {
 	files := os.DirFS(root)
 	kinds, err := kindsOf(files)
