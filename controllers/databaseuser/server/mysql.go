@@ -156,7 +156,7 @@ func (m *mysqlServer) failed(what string, err error) error {
 		return nil
 	}
 	if refusal, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%d)", what, quoted(refusal.Message), refusal.Number)
+		return refusedStatement(what, refusal.Message, strconv.Itoa(int(refusal.Number)))
 	}
 	return explain(m.target, m.lost(err))
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +121,7 @@ func createIAM(d dialect, a Account, login string) string {
 
 // explainPlugin explains the error of a server that does not support IAM tokens.
 func explainPlugin(err error) error {
-	if err != nil && strings.Contains(err.Error(), fmt.Sprintf("(%d)", myPluginMissing)) {
+	if hasCode(err, strconv.Itoa(myPluginMissing)) {
 		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database does not know AWSAuthenticationPlugin, so that nobody can sign in by IAM; request a user with a password")
 	}
 	return err
@@ -232,7 +231,7 @@ func (m *mysqlServer) drop(ctx context.Context, login string) error {
 		return err
 	}
 	for _, id := range connections {
-		if err := m.exec(ctx, "CALL mysql.rds_kill("+id+")"); err != nil && !strings.Contains(err.Error(), fmt.Sprintf("(%d)", myNoSuchThread)) {
+		if err := m.exec(ctx, "CALL mysql.rds_kill("+id+")"); err != nil && !hasCode(err, strconv.Itoa(myNoSuchThread)) {
 			return err
 		}
 	}

@@ -248,7 +248,7 @@ func (p *postgresServer) failed(what string, err error) error {
 		return err
 	}
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%s)", what, quoted(refusal.Message), refusal.Code)
+		return refusedStatement(what, refusal.Message, refusal.Code)
 	}
 	return explain(p.target, tooMuch(err))
 }

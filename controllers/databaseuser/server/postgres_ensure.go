@@ -106,7 +106,7 @@ func (p *postgresServer) ensureRoles(ctx context.Context, a Account) (done []str
 
 // explainIAM explains the error of a server that does not support IAM tokens.
 func explainIAM(err error, a Account) error {
-	if a.IAM && strings.Contains(err.Error(), pgUndefinedObject) {
+	if a.IAM && hasCode(err, pgUndefinedObject) {
 		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database has no role %s, so that nobody can sign in by IAM: make it in RDS, or request a user with a password", iamRole)
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -71,8 +70,8 @@ func (p *postgresServer) transaction(ctx context.Context, work func() error) err
 
 // locked reports whether another client's lock blocked a statement for too long, and overtaken whether another client
 // changed the same row meanwhile.
-func locked(err error) bool    { return err != nil && strings.Contains(err.Error(), pgLocked) }
-func overtaken(err error) bool { return err != nil && strings.Contains(err.Error(), pgInternal) }
+func locked(err error) bool    { return hasCode(err, pgLocked) }
+func overtaken(err error) bool { return hasCode(err, pgInternal) }
 
 // insist runs work, and ends the connections of the roles if their locks block it: a role that can change its own
 // password can lock itself.

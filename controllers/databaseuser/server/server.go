@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -110,6 +111,27 @@ func (d Dialer) SignIn(ctx context.Context, t Target) error {
 // notOurs returns the error for a user without our mark, which is never changed.
 func notOurs(name string) error {
 	return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that Portico did not make for this object, and nothing was changed; drop or rename it as the master user, or delete this object and request one of another name", name)
+}
+
+// refusedError is the error of a statement that the server refused. Its text quotes the statement and the server's
+// message, in which applications choose the names: what it means is in its code.
+type refusedError struct {
+	error
+	code string // SQLSTATE of PostgreSQL, the number of MySQL and MariaDB
+}
+
+func (r refusedError) Unwrap() error { return r.error }
+
+// refusedStatement returns the error of a statement that the server refused. Neither what nor message holds a secret.
+func refusedStatement(what, message, code string) error {
+	return refusedError{engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%s)",
+		what, quoted(message), code), code}
+}
+
+// hasCode reports whether the server refused a statement with this code.
+func hasCode(err error, code string) bool {
+	refusal, ok := errors.AsType[refusedError](err)
+	return ok && refusal.code == code
 }
 
 // secretError returns the error of a statement with a password, without the server's text, which may quote it.
