@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
 // push pushes the built images to a registry, tagged with the version, with the credentials of docker login. It returns
@@ -28,13 +31,29 @@ func (r release) push(ctx context.Context, registry string) error {
 			return err
 		}
 		options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
-		if there, err := remote.Head(at, options...); err == nil && there.Digest != digest {
-			return fmt.Errorf("%s is there already, as %s: choose another version", at, there.Digest)
+		if err := unused(at, digest, options); err != nil {
+			return err
 		}
 		if err := remote.WriteIndex(at, index, options...); err != nil {
 			return fmt.Errorf("push %s: %w", at, err)
 		}
 		r.say(at.String(), digest.String())
+	}
+	return nil
+}
+
+// unused returns an error unless the registry says that it has nothing at the tag, or the same image: an answer such as
+// "unauthorized" does not show that the tag is free.
+func unused(at name.Tag, digest v1.Hash, options []remote.Option) error {
+	there, err := remote.Head(at, options...)
+	if answer, ok := errors.AsType[*transport.Error](err); ok && answer.StatusCode == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask whether %s is there already: %w", at, err)
+	}
+	if there.Digest != digest {
+		return fmt.Errorf("%s is there already, as %s: choose another version", at, there.Digest)
 	}
 	return nil
 }

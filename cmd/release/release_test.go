@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -204,6 +205,25 @@ func checkImage(t *testing.T, img v1.Image, on platform) {
 	}
 	if _, err := w.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("more than the binary: %v", err)
+	}
+}
+
+func TestARegistryThatDoesNotAnswerShowsNoFreeTag(t *testing.T) {
+	for status, free := range map[int]bool{404: true, 401: false, 403: false, 429: false, 500: false, 503: false} {
+		host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v2/" {
+				w.WriteHeader(status)
+			}
+		}))
+		at, err := name.NewTag(strings.TrimPrefix(host.URL, "http://") + "/portico/operator:1.0.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = unused(at, v1.Hash{}, []remote.Option{remote.WithContext(t.Context()), remote.WithRetryStatusCodes()})
+		if (err == nil) != free {
+			t.Errorf("%d: got %v, want a free tag: %v", status, err, free)
+		}
+		host.Close()
 	}
 }
 
