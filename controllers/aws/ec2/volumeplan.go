@@ -78,6 +78,10 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 			rest = err
 		}
 		volume, attachment := volumeChanges(obj, seen, device)
+		if len(volume)+len(attachment) > 0 && i.ofAnother(obj, v) && !external.ObserveOnly(obj) {
+			rest = anothersVolume(aws.ToString(v.VolumeId), device)
+			continue
+		}
 		if marks := i.planVolumeTags(obj, seen, device, len(volume)+len(attachment) > 0); len(marks) > 0 {
 			actions = append(actions, marks...) // the changes follow once the tags show
 			continue

@@ -21,8 +21,7 @@ func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState
 	v := seen.volumes[device]
 	tags := tagMap(v.Tags)
 	offered := i.session.Identity.Owner(obj, tags) == external.Offered
-	unmarked := tags[cloud.TagCluster] == "" && tags[cloud.TagNamespace] == ""
-	if external.ObserveOnly(obj) || (!offered && (!unmarked || !changing)) {
+	if external.ObserveOnly(obj) || (!offered && (marked(tags) || !changing)) {
 		return nil
 	}
 	id := aws.ToString(v.VolumeId)
@@ -37,6 +36,23 @@ func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState
 		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s does not carry the tags of this object, and the identity of the AWS account does not have the right to set them; the volume was not changed. Ask somebody with access to AWS to tag the volume portico.dev/adopt=%s/%s, as the instance was, or remove %s from blockDeviceMappings",
 			id, device, obj.Namespace, obj.Name, device)
 	}))
+}
+
+// marked reports whether the tags are those of an object, whichever that is.
+func marked(tags map[string]string) bool {
+	return tags[cloud.TagCluster] != "" || tags[cloud.TagNamespace] != ""
+}
+
+// ofAnother reports whether the volume has the tags of another object.
+func (i *instance) ofAnother(obj *v1alpha1.EC2Instance, v volumeState) bool {
+	tags := tagMap(v.Tags)
+	return marked(tags) && i.session.Identity.Owner(obj, tags) == external.Foreign
+}
+
+func anothersVolume(id, device string) error {
+	return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s has the tags of another object, and was not "+
+		"changed. Ask somebody with access to AWS to remove its portico.dev/ tags if that object does not use it any "+
+		"more, or remove %s from blockDeviceMappings", id, device, device)
 }
 
 // tagCalls returns the calls that set and remove tags of one resource.

@@ -98,7 +98,9 @@ func TestAVolumeOfAnotherObjectIsNotTaken(t *testing.T) {
 	theirs["portico.dev/name"] = "other"
 	f.last().volumes[extra].Tags = tagList(theirs)
 	obj.Spec.BlockDeviceMappings[1].VolumeSize = aws.Int32(30)
-	if err := settle(t, f, a, obj); err != nil || f.volumeTags(extra)["portico.dev/name"] != "other" {
-		t.Errorf("%v; tags %v", err, f.volumeTags(extra))
+	f.calls = nil
+	wantPause(t, settle(t, f, a, obj), "AccessDenied", extra, "another object", "was not changed")
+	if got := f.volumeTags(extra)["portico.dev/name"]; got != "other" || slices.Contains(f.calls, "ModifyVolume") {
+		t.Errorf("after the calls %v the volume is that of %s, want other", f.calls, got)
 	}
 }

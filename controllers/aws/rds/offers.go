@@ -180,10 +180,18 @@ func parameterGroups(ctx context.Context, s *cloud.Session, q operatorapi.OfferQ
 		}
 		for i := range out.DBParameterGroups {
 			g := &out.DBParameterGroups[i]
-			if family := aws.ToString(g.DBParameterGroupFamily); strings.HasPrefix(family, q.With[engineField]) {
+			if family := aws.ToString(g.DBParameterGroupFamily); ofEngine(family, q.With[engineField]) {
 				items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(g.DBParameterGroupName), Label: "for " + family}})
 			}
 		}
 	}
 	return items, nil
+}
+
+// ofEngine reports whether a family of parameter groups is one of the engine, whatever its version: postgres16 of
+// postgres, oracle-ee-19 of oracle-ee. oracle-ee-cdb-19 is of another engine, oracle-ee-cdb.
+func ofEngine(family, engine string) bool {
+	version, ok := strings.CutPrefix(family, engine)
+	version = strings.TrimPrefix(version, "-")
+	return ok && (engine == "" || version != "" && version[0] >= '0' && version[0] <= '9')
 }

@@ -96,6 +96,9 @@ func (c *Checker) keyPair(ctx context.Context, name string) (map[string]string, 
 	return cloud.TagMap(out.KeyPairs[0].Tags, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
+// mostARNs is the maximum number of resources whose tags one call reads.
+const mostARNs = 100
+
 // read reads the tags of the resources with these ARNs.
 func (s *service) read(ctx context.Context, arns []string) (map[string]map[string]string, error) {
 	found := map[string]map[string]string{}
@@ -103,14 +106,17 @@ func (s *service) read(ctx context.Context, arns []string) (map[string]map[strin
 		return found, nil // without a list AWS would return everything
 	}
 	slices.Sort(arns)
-	pages := tagging.NewGetResourcesPaginator(s.tags, &tagging.GetResourcesInput{ResourceARNList: slices.Compact(arns)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range page.ResourceTagMappingList {
-			found[aws.ToString(m.ResourceARN)] = cloud.TagMap(m.Tags, func(t taggingtypes.Tag) (key, value *string) { return t.Key, t.Value })
+	for some := range slices.Chunk(slices.Compact(arns), mostARNs) {
+		pages := tagging.NewGetResourcesPaginator(s.tags, &tagging.GetResourcesInput{ResourceARNList: some})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range page.ResourceTagMappingList {
+				found[aws.ToString(m.ResourceARN)] = cloud.TagMap(m.Tags,
+					func(t taggingtypes.Tag) (key, value *string) { return t.Key, t.Value })
+			}
 		}
 	}
 	return found, nil

@@ -14,9 +14,6 @@ type Tagged struct {
 	Tags map[string]string
 }
 
-// mostARNs is the maximum number of resources whose tags one call reads.
-const mostARNs = 100
-
 // Usable returns which of the account's resources of a kind a namespace can name, as Admit decides for an object to
 // which nothing is offered. It asks AWS only for tags that are not known.
 func (c *Checker) Usable(ctx context.Context, namespace, kind string, all []Tagged) (map[string]bool, error) {
@@ -35,16 +32,12 @@ func (c *Checker) Usable(ctx context.Context, namespace, kind string, all []Tagg
 			ask = append(ask, r)
 		}
 	}
-	for len(ask) > 0 {
-		n := min(len(ask), mostARNs)
-		tags, err := c.tags(ctx, ask[:n])
-		if err != nil {
-			return nil, err
-		}
-		for r, has := range tags {
-			usable[r.Name] = c.session.Identity.SharedWith(of, has)
-		}
-		ask = ask[n:]
+	tags, err := c.tags(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	for r, has := range tags {
+		usable[r.Name] = c.session.Identity.SharedWith(of, has)
 	}
 	return usable, nil
 }
