@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -38,7 +39,8 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request) error {
 	return p.showList(w, r, l, ok, "")
 }
 
-func named(text string) string { return text[:min(len(text), longestName)] }
+// named returns a name from a link, without what no name has.
+func named(text string) string { return strings.ToValidUTF8(text[:min(len(text), longestName)], "") }
 
 // mayUse returns a *cluster.ForbiddenError unless the caller can set a value, or list the Secrets.
 func (p *Pages) mayUse(ctx context.Context, l listRequest) error {
