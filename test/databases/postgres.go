@@ -125,7 +125,8 @@ func (s *Server) Version(ctx context.Context) (version int, err error) {
 	if !ok {
 		return 0, errors.New("only PostgreSQL is asked for its version")
 	}
-	return version, a.with(ctx, "postgres", func(c *pgx.Conn) error {
+	err = a.with(ctx, "postgres", func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version)
 	})
+	return version, err
 }
