@@ -92,7 +92,7 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 // requested.
 func (a *app) printCommand(t target, db database) error {
 	if t.kind.Name == v1alpha1.KindRDSInstance {
-		a.say("This is the master user, whose password portico connect %s --master --show-password tells. Without --print you sign in as yourself.", clean(t.name))
+		a.say("This is the master user. portico connect %s --master --show-password shows its password. Without --print you sign in as yourself.", clean(t.name))
 	}
 	_, err := fmt.Fprintln(a.out, db.command())
 	return err

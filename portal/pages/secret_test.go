@@ -268,7 +268,7 @@ func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 	f.denied = none[1:]
 	f.answered = map[string]*cluster.PersonError{"list": {Status: 403, Detail: "you are not allowed to list secrets"}}
 	w := confirmed(t, f, "GET", atSecrets, nil)
-	lacks(t, w.Body.String(), "which there are is not told", `id="value"`)
+	lacks(t, w.Body.String(), "so the list is hidden", `id="value"`)
 	f.down = true
 	if w := confirmed(t, f, "GET", atSecrets, nil); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("without Kubernetes: %d", w.Code)

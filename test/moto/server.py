@@ -18,11 +18,13 @@ import importlib
 import json
 import sys
 import uuid
+from functools import lru_cache
 from urllib.parse import quote_plus, urlsplit
 
 from flask import has_request_context, request
 from moto.core.responses import ActionResult
 from moto.core.utils import iso_8601_datetime_with_milliseconds
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.kms import models as kms_models
 from moto.kms import utils as kms_utils
 from moto.iam.access_control import PermissionResult
@@ -350,6 +352,10 @@ class Marker:
     def __init__(self, name, version_id):
         self.name, self.version_id = name, version_id
 
+
+# For every request moto lists its own folders and tries the patterns of all services, a fifth of its time. The answer
+# depends on the host only.
+DomainDispatcherApplication.get_backend_for_host = lru_cache(maxsize=1000)(DomainDispatcherApplication.get_backend_for_host)
 
 # The proxy asks for this path before it relies on any of the above.
 api_urls.url_paths["{0}/moto-api/portico$"] = lambda request, full_url, headers: (200, {}, "ok")

@@ -1,9 +1,11 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
@@ -121,8 +123,8 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 			"--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
 		),
 		// By default, garbage collection uses a fifth of its CPU time: there is enough memory to do half as much of
-		// it.
-		Env:   []string{"GOGC=200"},
+		// it, or as little as the environment says.
+		Env:   []string{"GOGC=" + cmp.Or(os.Getenv("GOGC"), "200")},
 		Ready: answers(client, "https://"+address(s.ports.apiserver)+"/readyz"),
 	}
 }

@@ -109,7 +109,7 @@ func (d Detail) latest() (events []Happening, none string) {
 		}
 	}
 	if len(d.Events) > 0 {
-		return events, "Nothing but what stands above."
+		return events, "No other recent events."
 	}
 	return nil, d.NoEvents
 }

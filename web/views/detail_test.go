@@ -13,7 +13,7 @@ func TestTheOverviewSaysASentenceOnce(t *testing.T) {
 	if len(all) != 3 || all[0] != "a" || all[2] != "c" {
 		t.Errorf("the latest events are %q", all)
 	}
-	if events, none := (Detail{Headline: crash.Text, Events: []Happening{crash}}).latest(); len(events) > 0 || none != "Nothing but what stands above." {
+	if events, none := (Detail{Headline: crash.Text, Events: []Happening{crash}}).latest(); len(events) > 0 || none != "No other recent events." {
 		t.Errorf("%v, %q", events, none)
 	}
 	if _, none := (Detail{NoEvents: "There are none."}).latest(); none != "There are none." {

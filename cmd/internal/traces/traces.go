@@ -21,7 +21,7 @@ import (
 
 // Help is the paragraph of a usage text about how to enable traces.
 const Help = `Traces are off unless OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector of OpenTelemetry, such as
-http://collector:4318; they go there by OTLP over HTTP. OTEL_TRACES_SAMPLER, OTEL_RESOURCE_ATTRIBUTES and the like are as OpenTelemetry has them.
+http://collector:4318; they go there by OTLP over HTTP. OTEL_TRACES_SAMPLER, OTEL_RESOURCE_ATTRIBUTES and their like mean what OpenTelemetry defines.
 `
 
 // drain bounds sending the last spans.

@@ -110,7 +110,7 @@ func (p *Pages) addSecrets(r *http.Request, l listRequest, view *views.Secrets, 
 		view.Confirm = p.confirming(r.Context(), p.backTo(l), "Your fresh sign-in does not count any more.")
 		return max(status, t.status), nil
 	case t.status == http.StatusForbidden:
-		view.Unlisted = "Your role lacks the right to list or to update all Secrets of this namespace: which there are is not told. You can set values of those that you have access to."
+		view.Unlisted = "Your role lacks the right to list or to update all Secrets of this namespace, so the list is hidden. You can set values of those that you have access to."
 		return status, nil
 	case t.status != http.StatusOK && view.Sent:
 		view.Unlisted = t.words

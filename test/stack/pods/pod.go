@@ -40,16 +40,17 @@ type pod struct {
 	process *process.Process
 	died    chan *process.DiedError
 
-	mu      sync.Mutex
-	ip      string
-	logFile string
-	ready   bool
-	started bool
-	count   int32 // restarts
-	last    *corev1.ContainerStateTerminated
-	over    bool // it has ended, and will not be restarted
-	waiting *corev1.ContainerStateWaiting
-	since   metav1.Time
+	mu         sync.Mutex
+	ip         string
+	logFile    string
+	ready      bool
+	started    bool
+	count      int32 // restarts
+	last       *corev1.ContainerStateTerminated
+	over       bool // it has ended, and will not be restarted
+	waiting    *corev1.ContainerStateWaiting
+	since      metav1.Time
+	conditions []corev1.PodCondition
 }
 
 func newPod(spec *corev1.Pod, o Options, folder string) *pod {

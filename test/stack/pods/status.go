@@ -3,6 +3,7 @@ package pods
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,14 +51,25 @@ func (p *pod) status() corev1.PodStatus {
 		shown := strings.Replace(p.ip, loopback, shownAs, 1)
 		s.PodIP, s.PodIPs = shown, []corev1.PodIP{{IP: shown}}
 	}
-	for kind, yes := range map[corev1.PodConditionType]bool{
-		corev1.PodScheduled: true, corev1.PodInitialized: true, corev1.ContainersReady: p.ready, corev1.PodReady: p.ready,
-	} {
-		status := corev1.ConditionFalse
-		if yes {
-			status = corev1.ConditionTrue
-		}
-		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now()})
-	}
+	p.turn(corev1.PodScheduled, true)
+	p.turn(corev1.PodInitialized, true)
+	p.turn(corev1.ContainersReady, p.ready)
+	p.turn(corev1.PodReady, p.ready)
+	s.Conditions = slices.Clone(p.conditions)
 	return s
+}
+
+// turn sets a condition. Its time is that of the last change of its status.
+func (p *pod) turn(kind corev1.PodConditionType, yes bool) {
+	c := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
+	if yes {
+		c.Status = corev1.ConditionTrue
+	}
+	at := slices.IndexFunc(p.conditions, func(o corev1.PodCondition) bool { return o.Type == kind })
+	switch {
+	case at < 0:
+		p.conditions = append(p.conditions, c)
+	case p.conditions[at].Status != c.Status:
+		p.conditions[at] = c
+	}
 }

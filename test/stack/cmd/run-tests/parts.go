@@ -30,7 +30,8 @@ const partsOfProcess = 2
 // jobs builds the packages' test binaries into the folder. The tests of the split package are distributed over parts,
 // which come last because there are many, so that all processes end at about the same time.
 func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error) {
-	arguments := slices.Concat([]string{"test", "-json", "-c", "-o", folder + string(filepath.Separator)}, s.arguments())
+	arguments := slices.Concat(
+		[]string{"test", "-json", "-c", "-ldflags=-s -w", "-o", folder + string(filepath.Separator)}, s.arguments())
 	if err := stream(exec.CommandContext(ctx, "go", arguments...), r); err != nil {
 		return nil, err
 	}
